@@ -1,0 +1,244 @@
+"""Open a published index read-only and search it: keywords by FTS5, meaning by one matrix product."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from corpus.errors import IndexDamaged, IndexOutdated
+from corpus.model import Chunk, Document, IndexMeta
+from corpus.pointer import Pointer, file_sha256, read_pointer
+from corpus.schema import APPLICATION_ID, SCHEMA_VERSION
+from corpus.vectors import Matrix, Vector, decode
+
+# Weights of the FTS5 columns title, heading, text, aliases in BM25. A word in a heading says more
+# about a passage than the same word in its text; measured on the sample site by bench.retrieval.
+BM25_WEIGHTS = (2.0, 2.0, 1.0, 1.0)
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float32]
+
+
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """A chunk together with the document it comes from."""
+
+    chunk_id: int
+    document: Document
+    chunk: Chunk
+
+
+class Index:
+    """One opened index file. It never changes under the reader; close it after the last query."""
+
+    def __init__(self, path: Path, pointer: Pointer | None = None) -> None:
+        self.pointer = pointer
+        self._connection = _connect(path)
+        try:
+            self.meta = _read_meta(self._connection, path)
+            self.documents = _read_documents(self._connection)
+            self._passages = _read_passages(self._connection, self.documents)
+            self.chunk_ids: IntArray = np.fromiter(self._passages, np.int64, len(self._passages))
+            self._position = {int(chunk_id): i for i, chunk_id in enumerate(self.chunk_ids)}
+            self._whole, self._windows, self._window_rows, self._has_vector = self._read_vectors()
+            self._check_counts(path)
+        except sqlite3.DatabaseError as error:
+            self._connection.close()
+            raise IndexDamaged(
+                f"{path.name} can't be read ({error}): run `chat-bot reindex`"
+            ) from error
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __len__(self) -> int:
+        """Number of chunks."""
+        return len(self._passages)
+
+    @property
+    def has_vectors(self) -> bool:
+        """True when every chunk can be found by meaning."""
+        return self.meta.embedding is not None and bool(self._has_vector.all())
+
+    def passage(self, chunk_id: int) -> Passage:
+        """The chunk of that id with its document."""
+        return self._passages[chunk_id]
+
+    def position(self, chunk_id: int) -> int:
+        """Row of a chunk in the arrays this class returns."""
+        return self._position[chunk_id]
+
+    def cosines(self, query: Vector) -> FloatArray:
+        """Cosine of a unit query vector with every chunk, shape (chunks,); -1 without a vector.
+
+        Mean of the cosine with the whole chunk and the best one with its windows (see
+        corpus.windows for what that gains).
+        """
+        if not len(self):
+            return np.zeros(0, np.float32)
+        best = np.full(len(self), -1.0, np.float32)
+        np.maximum.at(best, self._window_rows, self._windows @ query)
+        cosines = ((self._whole @ query + best) / 2).astype(np.float32)
+        cosines[~self._has_vector] = -1.0
+        return cosines
+
+    def bm25(self, words: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """Best (chunk id, score) by BM25 over any of `words`, higher is better; [] without words."""
+        match = " OR ".join(_quoted(word) for word in words)
+        if not match:
+            return []
+        rows = self._connection.execute(
+            f"SELECT rowid, -bm25(chunk_fts, {', '.join(map(str, BM25_WEIGHTS))}) AS score"
+            " FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY score DESC, rowid LIMIT ?",
+            (match, limit),
+        )
+        return [(int(rowid), float(score)) for rowid, score in rows]
+
+    def holding(self, word: str) -> IntArray:
+        """Rows (see `position`) of the chunks that hold `word`, accents and case folded."""
+        rows = self._connection.execute(
+            "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?", (_quoted(word),)
+        )
+        return np.array([self._position[int(rowid)] for (rowid,) in rows], np.int64)
+
+    def reusable_vectors(self) -> dict[str, Vector]:
+        """Vectors by the hash of the text they were made of, for the next run of the indexer."""
+        rows = self._connection.execute("SELECT text_hash, data FROM vector")
+        return {text_hash: decode(data) for text_hash, data in rows}
+
+    def close(self) -> None:
+        """Close the file; the object must not be used afterwards."""
+        self._connection.close()
+
+    def _read_vectors(self) -> tuple[Matrix, Matrix, IntArray, npt.NDArray[np.bool_]]:
+        """Matrix of whole chunks, matrix of windows, the chunk's row of each window, and which
+        chunks have both. Vectors of another dimension are ignored, never compared: reshaping them
+        would rank at random without an error."""
+        embedding = self.meta.embedding
+        dimension = embedding.dimension if embedding else 0
+        whole = np.zeros((len(self), dimension), np.float32)
+        has_whole = np.zeros(len(self), np.bool_)
+        windows: list[Vector] = []
+        window_rows: list[int] = []
+        for chunk_id, part, data in self._connection.execute(
+            "SELECT chunk_id, part, data FROM vector WHERE dimension = ? AND length(data) = ?"
+            " ORDER BY chunk_id, part",
+            (dimension, 4 * dimension),
+        ):
+            row = self._position[int(chunk_id)]
+            if part == 0:
+                whole[row] = decode(data)
+                has_whole[row] = True
+            else:
+                windows.append(decode(data))
+                window_rows.append(row)
+        rows = np.array(window_rows, np.int64)
+        has_window = np.zeros(len(self), np.bool_)
+        has_window[rows] = True
+        matrix = np.stack(windows) if windows else np.zeros((0, dimension), np.float32)
+        return whole, matrix, rows, has_whole & has_window
+
+    def _check_counts(self, path: Path) -> None:
+        if (self.meta.documents, self.meta.chunks) != (len(self.documents), len(self)):
+            raise IndexDamaged(
+                f"{path.name} holds {len(self.documents)} documents and {len(self)} chunks where its "
+                f"meta says {self.meta.documents} and {self.meta.chunks}: run `chat-bot reindex`"
+            )
+
+
+def open_index(folder: Path) -> Index:
+    """Open the index the pointer of `folder` names, after checking size and SHA-256.
+
+    Raises:
+        IndexMissing, IndexDamaged, IndexOutdated: see corpus.errors; each names the cure.
+    """
+    pointer = read_pointer(folder)
+    path = folder / pointer.index
+    try:
+        size_bytes = path.stat().st_size
+        sha256 = file_sha256(path) if size_bytes == pointer.size_bytes else ""
+    except OSError as error:
+        raise IndexDamaged(
+            f"{path} can't be read: {error.strerror}; run `chat-bot reindex`"
+        ) from error
+    if sha256 != pointer.sha256:
+        raise IndexDamaged(
+            f"{path.name} was altered or cut since it was built: run `chat-bot reindex`"
+        )
+    return Index(path, pointer)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # immutable=1 is safe because a published file never changes, and it is the only way to open
+    # one from a read-only volume without a journal (measured).
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+    )
+    connection.execute("PRAGMA query_only=1")
+    connection.execute("PRAGMA trusted_schema=0")
+    return connection
+
+
+def _read_meta(connection: sqlite3.Connection, path: Path) -> IndexMeta:
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application_id != APPLICATION_ID:
+        raise IndexDamaged(f"{path.name} is not an index of portfolio-bot: run `chat-bot reindex`")
+    if version != SCHEMA_VERSION:
+        raise IndexOutdated(
+            f"{path.name} has schema {version}, this version needs {SCHEMA_VERSION}: "
+            "run `chat-bot reindex`"
+        )
+    row = connection.execute("SELECT value FROM meta WHERE key = 'index'").fetchone()
+    if row is None:
+        raise IndexDamaged(f"{path.name} has no meta: run `chat-bot reindex`")
+    try:
+        return msgspec.json.decode(row[0], type=IndexMeta)
+    except msgspec.DecodeError as error:
+        raise IndexDamaged(f"{path.name} has unreadable meta: run `chat-bot reindex`") from error
+
+
+def _read_documents(connection: sqlite3.Connection) -> dict[int, Document]:
+    rows = connection.execute(
+        "SELECT id, path, kind, title, url, lang, description, tags, date, translation, generated"
+        " FROM document ORDER BY id"
+    )
+    return {
+        row[0]: msgspec.convert(
+            dict(
+                zip(
+                    ("path", "kind", "title", "url", "lang", "description", "tags", "date",
+                     "translation", "generated"),
+                    (*row[1:7], msgspec.json.decode(row[7]), row[8], row[9], bool(row[10])),
+                    strict=True,
+                )
+            ),
+            Document,
+        )
+        for row in rows
+    }  # fmt: skip
+
+
+def _read_passages(
+    connection: sqlite3.Connection, documents: dict[int, Document]
+) -> dict[int, Passage]:
+    rows = connection.execute(
+        "SELECT id, document_id, ordinal, heading, anchor, text FROM chunk ORDER BY id"
+    )
+    return {
+        row[0]: Passage(
+            chunk_id=row[0],
+            document=documents[row[1]],
+            chunk=Chunk(ordinal=row[2], heading=row[3], anchor=row[4], text=row[5]),
+        )
+        for row in rows
+    }
+
+
+def _quoted(word: str) -> str:
+    """An FTS5 string: quoted words never raise, whatever they hold (unquoted C++, .NET, NUL do)."""
+    return '"' + word.replace('"', '""').replace("\x00", "") + '"'

@@ -1,0 +1,182 @@
+"""Every setting of portfolio-bot, with its default and one sentence each.
+
+Loaded from a YAML file; an environment variable `PORTFOLIO_BOT__SERVER__PORT=8000` overrides
+`server.port` (list items by number: `PORTFOLIO_BOT__PROVIDERS__0__ENDPOINT`). A wrong value stops the
+start with the key's path, the value and what is allowed. Secrets are never values here, only the
+paths of files that hold them. See corpus.settings_file for the loading.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+Port = Annotated[int, Meta(ge=1, le=65535)]
+Positive = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(gt=0)]
+Url = Annotated[str, Meta(pattern=r"^https?://[^\s/]+")]
+Text = Annotated[str, Meta(min_length=1, max_length=4000)]
+
+
+class RateLimitSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How often one address (IPv6: one /64) may ask."""
+
+    requests_per_minute: Positive = 30
+    """Sustained rate."""
+    burst: Positive = 10
+    """Requests that may come at once."""
+
+
+class ServerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The HTTP server."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on; `0.0.0.0` only behind a gateway."""
+    port: Port = 7331
+    """Port to listen on."""
+    cors_origins: tuple[str, ...] = ()
+    """Origins that may embed the chat, exactly as the browser sends them: `https://example.com`."""
+    trusted_proxies: tuple[str, ...] = ("127.0.0.1",)
+    """Addresses or networks whose X-Forwarded-For is believed; never `*`."""
+    rate_limit: RateLimitSettings = field(default_factory=RateLimitSettings)
+    """Limit for each visitor."""
+    max_body_bytes: Annotated[int, Meta(ge=1024, le=1_048_576)] = 16_384
+    """Larger requests are refused with 413."""
+    max_question_chars: Annotated[int, Meta(ge=50, le=8000)] = 1000
+    """A longer question is refused, never cut."""
+    queue_size: Annotated[int, Meta(ge=0, le=100)] = 8
+    """Visitors that may wait for the model; the next one gets 503 and Retry-After."""
+    owner_token_file: str | None = None
+    """File with the token that `/api/reindex` asks for; without it that route is closed."""
+
+
+class ProviderSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A language model behind an HTTP endpoint."""
+
+    name: Text = "local"
+    """A name for logs and `/api/health`."""
+    type: Literal["llamacpp"] = "llamacpp"
+    """Which protocol it speaks."""
+    model: Text = "qwen2.5-1.5b-instruct"
+    """Model name sent upstream and shown in `/api/info`."""
+    endpoint: Url = "http://127.0.0.1:7332"
+    """Base address of llama-server."""
+    context_size: Annotated[int, Meta(ge=512)] = 4096
+    """Window in tokens; the same number as llama-server's `-c`."""
+    max_tokens: Annotated[int, Meta(ge=16, le=4096)] = 320
+    """Longest answer in tokens."""
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 0.1
+    """0 is greedy; small models invent more the higher it is."""
+    top_k: Annotated[int, Meta(ge=0)] = 40
+    """Sample among so many tokens; 0 is all."""
+    top_p: Annotated[float, Meta(gt=0, le=1)] = 0.9
+    """Sample among the tokens that hold so much probability."""
+    repeat_penalty: Annotated[float, Meta(ge=0.5, le=2)] = 1.05
+    """Above 1 it discourages repetition."""
+    first_token_seconds: Seconds = 120.0
+    """Longest wait for the first token."""
+    total_seconds: Seconds = 240.0
+    """Longest time for a whole answer."""
+    default: bool = True
+    """Exactly one provider is the default."""
+
+
+class EmbeddingSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The embedding server and how its model wants to be addressed."""
+
+    endpoint: Url = "http://127.0.0.1:7333"
+    """Base address of the llama-server that embeds."""
+    model: Text = "multilingual-e5-small"
+    """Name recorded in the index; another name means another index."""
+    dimension: Positive = 384
+    """Length of its vectors."""
+    query_prefix: str = "query: "
+    """Put before a question."""
+    passage_prefix: str = "passage: "
+    """Put before a passage."""
+    pooling: str = "mean"
+    """How the server pools; recorded in the index."""
+    window_tokens: Annotated[int, Meta(ge=64)] = 512
+    """Longest input of the model; a longer passage is embedded in windows and averaged."""
+    batch_size: Annotated[int, Meta(ge=1, le=64)] = 16
+    """Passages sent in one request."""
+    timeout_seconds: Seconds = 60.0
+    """For one request of the indexer."""
+    query_timeout_seconds: Seconds = 3.0
+    """For the embedding of one question; after it the search is by keywords only."""
+    sha256: str | None = None
+    """Hash of the model file where it is known; recorded in the index."""
+
+
+class RagSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the content is and how it is searched."""
+
+    data_path: str = "data/projects"
+    """Folder of the projects."""
+    docs_path: str = "data/docs"
+    """Folder of other pages: CV, about, contact."""
+    posts_path: str = "data/posts"
+    """Folder of the posts."""
+    index_path: str = "var/index"
+    """Folder of the published index."""
+    site_url: str = ""
+    """Put before every link, `https://example.com`; empty links are relative to the site."""
+    project_url: str = "/projects/{slug}"
+    """Address of a project below `site_url`."""
+    doc_url: str = "/{slug}"
+    """Address of a page below `site_url`."""
+    post_url: str = "/posts/{slug}"
+    """Address of a post below `site_url`."""
+    default_language: Literal["en", "es"] = "en"
+    """Language of a text or a question that gives no sign of its own."""
+    top_k: Annotated[int, Meta(ge=1, le=20)] = 5
+    """Passages put before the model."""
+    chunk_tokens: Annotated[int, Meta(ge=64, le=480)] = 256
+    """Upper limit of a passage, counted by the embedding model's tokenizer."""
+    fusion: Literal["score", "rrf"] = "score"
+    """How keyword and dense ranks are joined; `score` is better across languages."""
+    lexical_weight: Annotated[float, Meta(ge=0, le=1)] = 0.08
+    """Weight of keyword coverage beside the cosine in `score` fusion."""
+    threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
+    """Least probability that the content holds the answer; null takes the calibrated cut."""
+
+
+class PersonaSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who the bot says it is."""
+
+    name: Text = "Marea"
+    """Shown to visitors and said when they ask who is speaking."""
+    topics: dict[Literal["en", "es"], tuple[str, ...]] = field(default_factory=dict)
+    """What the site is about, in a few words for each language."""
+    system_prompt: str | None = None
+    """Replaces the first sentence of the instructions to the model."""
+    system_prompt_es: str | None = None
+    """The same for visitors who write Spanish; without it `system_prompt` serves both."""
+    suggested_questions: dict[Literal["en", "es"], tuple[str, ...]] = field(default_factory=dict)
+    """Shown as buttons and with every refusal."""
+
+
+class ConversationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Server-side memory of conversations."""
+
+    ttl_seconds: Positive = 3600
+    """An id is forgotten so long after its last use."""
+    max_active: Positive = 10_000
+    """Ids kept at once; the oldest goes first."""
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole configuration."""
+
+    server: ServerSettings = field(default_factory=ServerSettings)
+    providers: tuple[ProviderSettings, ...] = (ProviderSettings(),)
+    embeddings: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    rag: RagSettings = field(default_factory=RagSettings)
+    persona: PersonaSettings = field(default_factory=PersonaSettings)
+    conversations: ConversationSettings = field(default_factory=ConversationSettings)
+
+    @property
+    def provider(self) -> ProviderSettings:
+        """The default provider."""
+        return next(provider for provider in self.providers if provider.default)

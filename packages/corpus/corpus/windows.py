@@ -1,0 +1,37 @@
+"""Cut a passage into windows of a sentence or two: the fine half of a chunk's dense score.
+
+One vector for 256 tokens blurs a fact that stands in one sentence, and a title in front of it pulls
+all passages of one page together. So a chunk gets one vector of the whole with its breadcrumb and one
+for each window of its plain text; its cosine is the mean of the first and the best of the others.
+XQuAD es→en hit@1: 89.5 % with one vector, 91.5 % so (docs/performance.md).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+WINDOW_CHARS = 260  # about 60 tokens of the e5 tokenizer: best of 60, 72, 90 and 128 on XQuAD
+SENTENCE_END = re.compile(r"(?<=[.!?…:;])\s+|\n+")
+
+
+def windows(text: str) -> list[str]:
+    """Consecutive windows of about equal length, at most `WINDOW_CHARS` unless a sentence is longer.
+
+    Nothing is lost but white space between sentences; a text that fits is one window; a blank text
+    has none.
+    """
+    sentences = [part for part in SENTENCE_END.split(text.strip()) if part.strip(" \t|-:*#>`")]
+    if not sentences:
+        return []
+    total = sum(len(part) for part in sentences)
+    target = total / math.ceil(total / WINDOW_CHARS)
+    found: list[list[str]] = [[]]
+    length = 0
+    for part in sentences:
+        if found[-1] and (length + len(part) > WINDOW_CHARS or length >= target):
+            found.append([])
+            length = 0
+        found[-1].append(part)
+        length += len(part) + 1
+    return [" ".join(parts) for parts in found]
