@@ -64,6 +64,8 @@ class EmbedderUnavailable(EmbeddingError):
     """The embedding server can't be reached, is loading, timed out or answered an error."""
 
     code = "embedder-unavailable"
+    status: int | None = None
+    """HTTP status where the server answered; None where it could not be reached."""
 
 
 class EmbeddingInputTooLong(EmbeddingError):

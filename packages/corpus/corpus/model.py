@@ -88,5 +88,10 @@ class IndexMeta(msgspec.Struct, frozen=True, kw_only=True):
 
 def embedded_text(title: str, heading: str, text: str) -> str:
     """The exact text that gets a vector (without the model's prefix): breadcrumb, then passage."""
-    crumb = " — ".join(part for part in (title, heading) if part)
+    crumb = breadcrumb(title, heading)
     return f"{crumb}\n{text}" if crumb else text
+
+
+def breadcrumb(*parts: str) -> str:
+    """Names from the page down to the section, as one line; empty parts are left out."""
+    return " — ".join(part for part in parts if part)

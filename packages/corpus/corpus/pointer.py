@@ -52,7 +52,9 @@ def read_pointer(folder: Path) -> Pointer:
             f"{path} is not a pointer file ({error}): run `chat-bot reindex`"
         ) from error
     if Path(pointer.index).name != pointer.index:
-        raise IndexDamaged(f"{path} names a file outside its folder: {pointer.index!r}")
+        raise IndexDamaged(
+            f"{path} names a file outside its folder ({pointer.index!r}): run `chat-bot reindex`"
+        )
     return pointer
 
 

@@ -10,18 +10,16 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from corpus.chunk_vectors import ChunkVectors
 from corpus.errors import IndexDamaged, IndexOutdated
-from corpus.model import Chunk, Document, IndexMeta
+from corpus.model import Chunk, Document, IndexMeta, Language
 from corpus.pointer import Pointer, file_sha256, read_pointer
 from corpus.schema import APPLICATION_ID, SCHEMA_VERSION
-from corpus.vectors import Matrix, Vector, decode
+from corpus.vectors import FloatArray, IntArray, Vector, decode
 
 # Weights of the FTS5 columns title, heading, text, aliases in BM25. A word in a heading says more
 # about a passage than the same word in its text; measured on the sample site by bench.retrieval.
 BM25_WEIGHTS = (2.0, 2.0, 1.0, 1.0)
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float32]
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,10 +41,12 @@ class Index:
             self.documents = _read_documents(self._connection)
             self._passages = _read_passages(self._connection, self.documents)
             self.chunk_ids: IntArray = np.fromiter(self._passages, np.int64, len(self._passages))
+            self._languages = np.array([p.document.lang for p in self._passages.values()], "U2")
             self._position = {int(chunk_id): i for i, chunk_id in enumerate(self.chunk_ids)}
-            self._whole, self._windows, self._window_rows, self._has_vector = self._read_vectors()
+            self._vectors = self._read_vectors()
             self._check_counts(path)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, KeyError, ValueError) as error:
+            # KeyError and ValueError (msgspec's errors are some): rows that contradict each other
             self._connection.close()
             raise IndexDamaged(
                 f"{path.name} can't be read ({error}): run `chat-bot reindex`"
@@ -62,7 +62,7 @@ class Index:
     @property
     def has_vectors(self) -> bool:
         """True when every chunk can be found by meaning."""
-        return self.meta.embedding is not None and bool(self._has_vector.all())
+        return self.meta.embedding is not None and bool(self._vectors.complete.all())
 
     def passage(self, chunk_id: int) -> Passage:
         """The chunk of that id with its document."""
@@ -72,19 +72,23 @@ class Index:
         """Row of a chunk in the arrays this class returns."""
         return self._position[chunk_id]
 
+    def in_language(self, language: Language) -> npt.NDArray[np.bool_]:
+        """Which rows are passages of documents in that language, shape (chunks,)."""
+        mask: npt.NDArray[np.bool_] = self._languages == language
+        return mask
+
     def cosines(self, query: Vector) -> FloatArray:
         """Cosine of a unit query vector with every chunk, shape (chunks,); -1 without a vector.
 
-        Mean of the cosine with the whole chunk and the best one with its windows (see
-        corpus.windows for what that gains).
+        Half the cosine with the whole chunk and half the best one with its windows; where the chunk
+        has a breadcrumb, a fifth of it all is the cosine with the breadcrumb alone (see
+        corpus.windows for what each gains).
         """
-        if not len(self):
-            return np.zeros(0, np.float32)
-        best = np.full(len(self), -1.0, np.float32)
-        np.maximum.at(best, self._window_rows, self._windows @ query)
-        cosines = ((self._whole @ query + best) / 2).astype(np.float32)
-        cosines[~self._has_vector] = -1.0
-        return cosines
+        return self._vectors.cosines(query)
+
+    def best_window(self, chunk_id: int, query: Vector) -> int | None:
+        """Number (from 0) of the chunk's window nearest to the query; None without vectors."""
+        return self._vectors.best_window(self._position[chunk_id], query)
 
     def bm25(self, words: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """Best (chunk id, score) by BM25 over any of `words`, higher is better; [] without words."""
@@ -114,33 +118,21 @@ class Index:
         """Close the file; the object must not be used afterwards."""
         self._connection.close()
 
-    def _read_vectors(self) -> tuple[Matrix, Matrix, IntArray, npt.NDArray[np.bool_]]:
-        """Matrix of whole chunks, matrix of windows, the chunk's row of each window, and which
-        chunks have both. Vectors of another dimension are ignored, never compared: reshaping them
-        would rank at random without an error."""
+    def _read_vectors(self) -> ChunkVectors:
+        # Vectors of another dimension are ignored, never compared: reshaping them would rank at
+        # random without an error.
         embedding = self.meta.embedding
         dimension = embedding.dimension if embedding else 0
-        whole = np.zeros((len(self), dimension), np.float32)
-        has_whole = np.zeros(len(self), np.bool_)
-        windows: list[Vector] = []
-        window_rows: list[int] = []
-        for chunk_id, part, data in self._connection.execute(
+        rows = self._connection.execute(
             "SELECT chunk_id, part, data FROM vector WHERE dimension = ? AND length(data) = ?"
             " ORDER BY chunk_id, part",
             (dimension, 4 * dimension),
-        ):
-            row = self._position[int(chunk_id)]
-            if part == 0:
-                whole[row] = decode(data)
-                has_whole[row] = True
-            else:
-                windows.append(decode(data))
-                window_rows.append(row)
-        rows = np.array(window_rows, np.int64)
-        has_window = np.zeros(len(self), np.bool_)
-        has_window[rows] = True
-        matrix = np.stack(windows) if windows else np.zeros((0, dimension), np.float32)
-        return whole, matrix, rows, has_whole & has_window
+        )
+        return ChunkVectors(
+            len(self),
+            dimension,
+            ((self._position[int(chunk_id)], part, decode(data)) for chunk_id, part, data in rows),
+        )
 
     def _check_counts(self, path: Path) -> None:
         if (self.meta.documents, self.meta.chunks) != (len(self.documents), len(self)):

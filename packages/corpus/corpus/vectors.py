@@ -12,6 +12,8 @@ from corpus.errors import EmbeddingRejected
 
 Vector = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float32]
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
 
 
 def encode(vector: Vector) -> bytes:

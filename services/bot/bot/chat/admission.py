@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncGenerator
 from time import monotonic
 
-from bot.chat.errors import Busy
+from bot.chat.errors import Busy, Restarting
 
 TYPICAL_ANSWER_SECONDS = 12.0  # first guess of an answer's length; replaced by what is measured
 SMOOTHING = 0.3  # weight of the newest measurement
@@ -28,6 +28,8 @@ class Ticket:
         self._admission._enter(self)
         last = 0
         while not self._turn.is_set():
+            if self._admission._closing:
+                raise Restarting("the server is shutting down")
             position = self._admission._position(self)
             if position != last:
                 last = position
@@ -55,6 +57,7 @@ class Admission:
         self._line: deque[Ticket] = deque()
         self._serving: Ticket | None = None
         self._answer_seconds = TYPICAL_ANSWER_SECONDS
+        self._closing = False
 
     def admit(self) -> Ticket:
         """Reserve a place, before any byte is sent.
@@ -71,6 +74,12 @@ class Admission:
     def eta_seconds(self, position: int) -> float:
         """Expected wait at a position, from the running mean of measured answers."""
         return round(position * self._answer_seconds, 1)
+
+    def wake_all(self) -> None:
+        """Let every waiting ticket look around: the server is going down."""
+        self._closing = True
+        for waiting in self._line:
+            waiting._moved.set()
 
     def _enter(self, ticket: Ticket) -> None:
         self._line.append(ticket)

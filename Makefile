@@ -1,0 +1,93 @@
+# portfolio-bot: `make` prints this list. Variables: PROFILE=default|tiny|nomic|3b, PORT=, CHAT_PORT=,
+# EMBED_PORT=, MODELS_DIR=, PYTHON=, LLAMA_SERVER= (a llama-server you have).
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+PROFILE ?= default
+PORT ?= 7331
+CHAT_PORT ?= 7332
+EMBED_PORT ?= 7333
+MODELS_DIR ?= models/files
+VENV ?= .venv
+UV_VERSION := 0.13.9
+
+PY := $(VENV)/bin/python
+# A stamp for each set of requirements: another lock file or another place is another environment.
+LOCKED := $(wildcard requirements/*.txt packages/*/pyproject.toml services/*/pyproject.toml)
+STATE := $(shell { pwd; cat $(LOCKED); } | cksum | cut -d' ' -f1)
+RUNTIME := $(VENV)/.runtime-$(STATE)
+DEV := $(VENV)/.dev-$(STATE)
+# Runs a program with the settings of the profile's models, the same that `make demo` uses.
+WITH_MODELS = $(PY) -m native.with_models --profile $(PROFILE) --dir $(MODELS_DIR) --port $(PORT) \
+	--chat-port $(CHAT_PORT) --embed-port $(EMBED_PORT) --
+TYPED := packages/corpus services/indexer services/bot models native bench scripts
+# Through the environment: a question may hold quotes and dollar signs.
+export Q
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo models index reindex ask serve test test-models check fmt docs lock doctor clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(RUNTIME) ## everything from nothing to a bot that answers; Ctrl-C stops it
+	@exec $(PY) -m native.demo --profile $(PROFILE) --dir $(MODELS_DIR) --port $(PORT) \
+		--chat-port $(CHAT_PORT) --embed-port $(EMBED_PORT)
+
+models: $(RUNTIME) ## fetch and check the models of PROFILE
+	@exec $(PY) -m models.fetch --profile $(PROFILE) --dir $(MODELS_DIR)
+
+index: $(RUNTIME) ## index the content again; the embedding server of `make demo` must run
+	@exec $(WITH_MODELS) $(PY) -m indexer
+
+reindex: index ## the same as index
+
+ask: $(RUNTIME) ## ask one question: make ask Q="What is Trama?"
+	@test -n "$$Q" || { echo 'which question? make ask Q="What is Trama?"' >&2; exit 2; }
+	@exec $(WITH_MODELS) $(VENV)/bin/chat-bot ask "$$Q"
+
+serve: $(RUNTIME) ## the bot alone, against model servers that run already
+	@exec $(WITH_MODELS) $(VENV)/bin/chat-bot serve --port $(PORT)
+
+test: $(DEV) ## run the tests with coverage; needs neither Docker nor models
+	@exec $(PY) -m pytest --cov --cov-report=term --cov-fail-under=85
+
+test-models: $(DEV) ## fetch the small models and llama-server, run the tests that need them
+	@$(PY) -m models.fetch --profile tiny --dir $(MODELS_DIR)
+	@LLAMA_SERVER="$$($(PY) -m native.llama_server)" && export LLAMA_SERVER && \
+		exec $(PY) -m pytest -m models
+
+check: $(DEV) ## linter, formatter, strict types, import direction, docs, lock files
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy --strict $(TYPED)
+	$(PY) -m scripts.check_locks
+	$(PY) -m pytest -q tests/architecture tests/docs
+
+fmt: $(DEV) ## format the code and fix what the linter can fix
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+docs: $(DEV) ## write docs/configuration.md and docs/cli.md anew from the code
+	$(PY) -m scripts.generate_docs
+
+lock: $(DEV) ## resolve requirements/*.in into lock files with hashes; needs the network
+	$(PY) -m pip install --quiet uv==$(UV_VERSION)
+	for kind in runtime dev; do $(PY) -m uv pip compile --universal --python-version 3.11 \
+		--generate-hashes --no-header --quiet requirements/$$kind.in -o requirements/$$kind.txt \
+		|| exit 1; done
+
+doctor: ## look for what could stop `make demo`; one line each, with the cure
+	@python=$$(sh scripts/find_python.sh) && exec "$$python" -m native.preflight --profile $(PROFILE) \
+		--port $(PORT) --chat-port $(CHAT_PORT) --embed-port $(EMBED_PORT)
+
+clean: ## remove caches, logs, the index and the virtual environment; models stay
+	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+$(RUNTIME):
+	@sh scripts/make_venv.sh $(VENV) runtime $@
+
+$(DEV):
+	@sh scripts/make_venv.sh $(VENV) dev $@
+	@touch $(RUNTIME)

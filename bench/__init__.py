@@ -1,0 +1,1 @@
+"""Measurements a reader can repeat: each module prints a table, and JSON with `--json`."""

@@ -1,0 +1,44 @@
+"""Small statistics the benchmarks share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+def auc(
+    scores: Sequence[float] | Floats, positive: Sequence[bool] | npt.NDArray[np.bool_]
+) -> float:
+    """Area under the ROC curve: how often a positive scores above a negative, ties count half."""
+    values, labels = np.asarray(scores, float), np.asarray(positive, bool)
+    order = np.sort(values)
+    ranks = (
+        np.searchsorted(order, values, "left") + np.searchsorted(order, values, "right") + 1
+    ) / 2
+    n = int(labels.sum())
+    m = labels.size - n
+    return float((ranks[labels].sum() - n * (n + 1) / 2) / (n * m)) if n and m else float("nan")
+
+
+def percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
+    """`p50` and `p95`, rounded to hundredths."""
+    return {
+        name: round(float(np.percentile(milliseconds, rank)), 2)
+        for name, rank in (("p50", 50), ("p95", 95))
+    }
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table with aligned columns."""
+    cells = [[str(cell) for cell in row] for row in (head, *rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    lines = [
+        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
+        for row in cells
+    ]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)

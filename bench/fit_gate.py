@@ -1,0 +1,190 @@
+"""Fit the gate's coefficients on labelled questions, and say how well they hold on the other half.
+
+    python -m bench.fit_gate [--questions tests/eval/gate.yaml]
+        [--squad-corpus FILE --squad-questions FILE …] [--json]
+
+Needs a running embedding server and the published index of the labelled site. SQuAD-format files, if
+given, take part with a small weight: their left-out articles are thousands of near negatives no site
+has. Prints a calibration to paste into bot/chat/calibrations.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from bench.figures import Floats, auc, table
+from bench.squad import build_index, read_corpus, read_questions
+from bot.chat.gate import FEATURES, features
+from bot.chat.search import search
+from corpus.embedding import EmbeddingClient
+from corpus.language import detect_language
+from corpus.reader import Index, open_index
+from corpus.settings import Settings
+from corpus.settings_file import load_settings
+
+SQUAD_WEIGHT = 0.1  # of each file, relative to the site's questions
+RIDGE = 1e-2  # on standardised features: 232 questions are few
+WANTED_RECALL = 0.97
+Mask = npt.NDArray[np.bool_]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Fit, print the table and the calibration."""
+    parser = argparse.ArgumentParser(prog="bench.fit_gate", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser.add_argument("--questions", type=Path, default=Path("tests/eval/gate.yaml"))
+    parser.add_argument(
+        "--squad-corpus", type=Path, help="paragraphs of every --squad-questions file"
+    )
+    parser.add_argument("--squad-questions", type=Path, action="append", default=[])
+    parser.add_argument("--keywords", action="store_true", help="fit for a search without vectors")
+    parser.add_argument("--config", type=Path)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    settings = load_settings(options.config)
+    labelled = yaml.safe_load(options.questions.read_text())["questions"]
+    label = np.array([question["label"] for question in labelled])
+    dev = np.array([question["set"] == "dev" for question in labelled])
+    with EmbeddingClient(settings.embeddings) as client:
+        index = open_index(Path(settings.rag.index_path))
+        site = _features(
+            index, [q["question"] for q in labelled], settings, client, options.keywords
+        )
+        index.close()
+        others = [
+            _squad(options.squad_corpus, path, settings, client, options.keywords)
+            for path in options.squad_questions
+        ]
+    result = fit_and_report(site, label, dev, others)
+    print(msgspec.json.encode(result).decode() if options.json else _render(result))
+
+
+def fit_and_report(
+    site: Floats, label: npt.NDArray[np.str_], dev: Mask, others: Sequence[tuple[Floats, Mask]]
+) -> dict[str, Any]:
+    """Coefficients fitted on all, and figures of the halves fitted on each other."""
+    answerable = label == "answerable"
+    halves = [_figures(site, label, tested, fit(site[~tested], answerable[~tested], others), ~tested)
+              for tested in (dev, ~dev)]  # fmt: skip
+    weights = fit(site, answerable, others)
+    scores = _scores(site, weights)
+    cut = float(np.quantile(scores[answerable], 1 - WANTED_RECALL))
+    return {
+        "calibration": {
+            "intercept": round(float(weights[0]), 3),
+            **{name: round(float(w), 3) for name, w in zip(FEATURES, weights[1:], strict=True)},
+            "threshold": round(1 / (1 + float(np.exp(-cut))), 3),
+        },
+        "other_half": {
+            key: round(float(np.mean([half[key] for half in halves])), 3) for key in halves[0]
+        },
+        "fitted_on_all": _figures(
+            site, label, np.ones(len(label), bool), weights, np.ones(len(label), bool)
+        ),
+        "squad_auc": [round(auc(_scores(x, weights), y), 4) for x, y in others],
+        "n": {str(name): int((label == name).sum()) for name in np.unique(label)},
+    }
+
+
+def fit(site: Floats, answerable: Mask, others: Sequence[tuple[Floats, Mask]] = ()) -> Floats:
+    """Ridge logistic regression by Newton's method; intercept first, on raw features."""
+    x = np.concatenate([site, *(other for other, _ in others)])
+    y = np.concatenate([answerable, *(labels for _, labels in others)]).astype(float)
+    weight = np.concatenate(
+        [
+            np.ones(len(site)),
+            *(np.full(len(o), SQUAD_WEIGHT * len(site) / len(o)) for o, _ in others),
+        ]
+    )
+    mean, spread = x.mean(0), x.std(0)
+    spread[spread < 1e-9] = 1.0
+    z = np.column_stack([np.ones(len(x)), (x - mean) / spread])
+    ridge = np.diag([1e-9, *[RIDGE] * x.shape[1]])
+    beta = np.zeros(z.shape[1])
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(z @ beta, -50, 50)))
+        gradient = z.T @ (weight * (y - p)) / weight.sum() - ridge @ beta
+        curvature = (z * (weight * p * (1 - p))[:, None]).T @ z / weight.sum() + ridge
+        step = np.linalg.solve(curvature, gradient)
+        beta += step
+        if np.abs(step).max() < 1e-9:
+            break
+    raw = beta[1:] / spread
+    return np.concatenate([[beta[0] - float(raw @ mean)], raw])
+
+
+def _figures(
+    site: Floats, label: npt.NDArray[np.str_], tested: Mask, weights: Floats, fitted: Mask
+) -> dict[str, float]:
+    scores, answerable = _scores(site, weights), label == "answerable"
+    cut = float(np.quantile(scores[fitted & answerable], 1 - WANTED_RECALL))
+    figures = {"recall": float((scores[tested & answerable] >= cut).mean())}
+    for name in ("far", "near"):
+        pool = tested & ((label == name) | answerable)
+        figures[f"auc_{name}"] = round(auc(scores[pool], answerable[pool]), 4)
+        figures[f"refused_{name}"] = round(
+            float((scores[tested & (label == name)] < cut).mean()), 4
+        )
+    return figures
+
+
+def _scores(x: Floats, weights: Floats) -> Floats:
+    scores: Floats = weights[0] + x @ weights[1:]
+    return scores
+
+
+def _features(
+    index: Index,
+    questions: Sequence[str],
+    settings: Settings,
+    client: EmbeddingClient,
+    keywords: bool,
+) -> Floats:
+    rows = []
+    for question in questions:
+        vector = (
+            None if keywords else client.embed([settings.embeddings.query_prefix + question])[0]
+        )
+        language = detect_language(question) or settings.rag.default_language
+        rows.append(features(search(index, question, vector, settings.rag, language)))
+    return np.array(rows)
+
+
+def _squad(
+    corpus: Path, path: Path, settings: Settings, client: EmbeddingClient, keywords: bool
+) -> tuple[Floats, Mask]:
+    paragraphs, place = read_corpus(corpus)
+    asked = read_questions(path, paragraphs, place)
+    with tempfile.TemporaryDirectory() as folder:
+        index = build_index(
+            Path(folder), paragraphs, settings, client, lambda p: p.article % 2 == 0
+        )
+        x = _features(index, [question.text for question in asked], settings, client, keywords)
+        index.close()
+    return x, np.array([question.article % 2 == 0 for question in asked])
+
+
+def _render(result: dict[str, Any]) -> str:
+    keys = list(result["other_half"])
+    rows = [
+        [name, *(f"{result[name][key]:.3f}" for key in keys)]
+        for name in ("other_half", "fitted_on_all")
+    ]
+    calibration = ",\n    ".join(f"{key}={value}" for key, value in result["calibration"].items())
+    return "\n".join(
+        [f"questions: {result['n']}", table(["", *keys], rows), f"SQuAD AUC: {result['squad_auc']}",
+         f"Calibration(\n    {calibration},\n)"]
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What stands outside: model servers, index files, limits. Each adapter names its technology."""

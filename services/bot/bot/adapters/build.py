@@ -1,0 +1,52 @@
+"""Composition: the settings in, every concrete adapter out, opened and closed in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+from bot.adapters.conversations import LocalConversations
+from bot.adapters.embedder import LlamaEmbedder
+from bot.adapters.index_source import FolderIndexSource
+from bot.adapters.limiter import LocalLimiter
+from bot.adapters.llamacpp import LlamaServer
+from bot.adapters.reindexer import SubprocessReindexer
+from bot.chat.ports import Ports
+from corpus.settings import Settings
+
+
+@asynccontextmanager
+async def open_ports(
+    settings: Settings, config_path: Path | None = None
+) -> AsyncGenerator[Ports, None]:
+    """All ports for one life of the application; what is missing outside is no reason to fail.
+
+    Model servers that are down and an absent index show in the ports' own checks, so the bot starts
+    in any order with them. `config_path` is handed to the indexer.
+    """
+    index = FolderIndexSource(Path(settings.rag.index_path), settings.embeddings)
+    async with AsyncExitStack() as stack:
+        model = await stack.enter_async_context(LlamaServer(settings.provider))
+        embedder = await stack.enter_async_context(
+            LlamaEmbedder(settings.embeddings, on_recovery=index.expect_other_embedder)
+        )
+        stack.callback(index.close)
+        await asyncio.to_thread(index.refresh)
+        watcher = asyncio.create_task(index.run(embedder), name="index-watcher")
+        stack.push_async_callback(_stop, watcher)
+        yield Ports(
+            model=model,
+            embedder=embedder,
+            index=index,
+            limiter=LocalLimiter(settings.server.rate_limit),
+            conversations=LocalConversations(settings.conversations),
+            reindexer=SubprocessReindexer(config_path, on_published=lambda: index.look(embedder)),
+        )
+
+
+async def _stop(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,1 @@
+"""HTTP face of the bot; the only place that imports litestar."""

@@ -1,0 +1,125 @@
+"""Every fixed text a visitor can read, in both languages. Nothing here comes from a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from corpus.model import Kind, Language
+
+GREETING = {
+    "es": "¡Hola! Soy {name}, el asistente de este sitio. Respondo con lo que aquí está publicado: "
+    "proyectos, artículos y trayectoria. ¿Qué te gustaría saber?",
+    "en": "Hello! I'm {name}, this site's assistant. I answer from what is published here: projects, "
+    "posts and background. What would you like to know?",
+}
+THANKS = {
+    "es": "¡De nada! Si quieres saber algo más del sitio, pregunta.",
+    "en": "You're welcome! If there is anything else about this site, just ask.",
+}
+GOODBYE = {
+    "es": "¡Hasta luego! Gracias por la visita.",
+    "en": "Goodbye! Thanks for stopping by.",
+}
+IDENTITY = {
+    "es": "Soy {name}, un asistente automático, no una persona. Busco en los proyectos, los artículos y "
+    "las páginas de este sitio y respondo solo con lo que encuentro, con enlaces a las fuentes; si el "
+    "contenido no lo dice, te lo digo.",
+    "en": "I'm {name}, an automatic assistant, not a person. I search this site's projects, posts and "
+    "pages and answer only from what I find, with links to the sources; when the content does not say "
+    "it, I tell you so.",
+}
+TOPICS = {"es": "Temas: {topics}.", "en": "Topics: {topics}."}
+REFUSAL = {
+    "es": "Lo siento, el contenido de este sitio no responde a esa pregunta.",
+    "en": "I'm sorry, the content of this site does not answer that question.",
+}
+NEAREST = {"es": "Lo más cercano que hay: {pages}.", "en": "The nearest pages are: {pages}."}
+SUGGESTIONS = {
+    "es": "Puedes preguntarme, por ejemplo: {questions}",
+    "en": "You could ask me, for example: {questions}",
+}
+NO_INDEX = {
+    "es": "Todavía no tengo contenido que consultar. Vuelve a intentarlo dentro de unos minutos.",
+    "en": "I have no content to search yet. Please try again in a few minutes.",
+}
+ERRORS: dict[str, dict[Language, str]] = {
+    "internal-error": {
+        "es": "Algo ha fallado por nuestra parte. Inténtalo de nuevo.",
+        "en": "Something went wrong on our side. Please try again.",
+    },
+    "restarting": {
+        "es": "El servidor se está reiniciando. Vuelve a preguntar en un momento.",
+        "en": "The server is restarting. Please ask again in a moment.",
+    },
+    "busy": {
+        "es": "Hay muchas preguntas en cola. Vuelve a intentarlo en un momento.",
+        "en": "Many questions are waiting. Please try again in a moment.",
+    },
+    "model-loading": {
+        "es": "El asistente está arrancando. Vuelve a intentarlo en un minuto.",
+        "en": "The assistant is warming up. Please try again in a minute.",
+    },
+    "model-unavailable": {
+        "es": "El asistente no está disponible ahora mismo. Vuelve a intentarlo en un momento.",
+        "en": "The assistant is not available right now. Please try again in a moment.",
+    },
+    "model-timeout": {
+        "es": "La respuesta ha tardado demasiado. Vuelve a intentarlo.",
+        "en": "The answer took too long. Please try again.",
+    },
+    "model-interrupted": {
+        "es": "La respuesta se ha interrumpido. Vuelve a intentarlo.",
+        "en": "The answer was interrupted. Please try again.",
+    },
+    "model-empty": {
+        "es": "No he conseguido formular una respuesta. Prueba a preguntarlo de otra manera.",
+        "en": "I could not put an answer into words. Try asking in another way.",
+    },
+    "context-overflow": {
+        "es": "La conversación es demasiado larga. Empieza una nueva, por favor.",
+        "en": "The conversation is too long. Please start a new one.",
+    },
+}
+# Name of a kind of page, singular and plural.
+KINDS: dict[Language, dict[Kind, tuple[str, str]]] = {
+    "es": {"project": ("proyecto", "proyectos"), "post": ("artículo", "artículos"),
+           "doc": ("página", "páginas")},
+    "en": {"project": ("project", "projects"), "post": ("post", "posts"), "doc": ("page", "pages")},
+}  # fmt: skip
+COUNT = {"es": "Hay {n} {kind}{about}:", "en": "There {are} {n} {kind}{about}:"}
+COUNT_NONE = {
+    "es": "No hay {kind}{about} en este sitio.",
+    "en": "There are no {kind}{about} on this site.",
+}
+ABOUT = {"es": " sobre {topic}", "en": " about {topic}"}
+LATEST = {"es": "Lo más reciente:", "en": "The latest:"}
+
+
+def error_message(code: str, language: Language) -> str:
+    """What the visitor reads when an answer fails; unknown codes read as an internal error."""
+    return ERRORS.get(code, ERRORS["internal-error"])[language]
+
+
+def refusal(language: Language, pages: Sequence[str], questions: Sequence[str]) -> str:
+    """A kind no, with the nearest pages and questions that do work."""
+    parts = [REFUSAL[language]]
+    if pages:
+        parts.append(NEAREST[language].format(pages=", ".join(pages)))
+    if questions:
+        listed = "".join(f"\n- {question}" for question in questions)
+        parts.append(SUGGESTIONS[language].format(questions=listed))
+    return "\n\n".join(parts)
+
+
+def identity(language: Language, name: str, topics: Sequence[str]) -> str:
+    """Who is speaking, and about what."""
+    text = IDENTITY[language].format(name=name)
+    if topics:
+        text += "\n\n" + TOPICS[language].format(topics=", ".join(topics))
+    return text
+
+
+def kind_name(kind: Kind, number: int, language: Language) -> str:
+    """`project` or `projects`, in the visitor's language."""
+    singular, plural = KINDS[language][kind]
+    return singular if number == 1 else plural

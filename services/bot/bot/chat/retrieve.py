@@ -1,0 +1,77 @@
+"""From a message and its history to evidence and a verdict: the whole way before any model is called."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bot.chat.calibrations import calibration_for
+from bot.chat.followup import may_lean, points_back, with_context
+from bot.chat.gate import Decision, decide
+from bot.chat.history import questions
+from bot.chat.ports import IndexState, Message, QueryEmbedder
+from bot.chat.search import Evidence, search
+from corpus.errors import EmbeddingError
+from corpus.model import Language
+from corpus.reader import Index
+from corpus.settings import Settings
+from corpus.vectors import Vector
+
+log = logging.getLogger("bot.chat")
+
+
+class Retrieved(Struct, frozen=True, kw_only=True):
+    """What was searched for and what came of it."""
+
+    query: str
+    vector: Vector | None
+    evidence: Evidence
+    decision: Decision
+
+
+class Retriever:
+    """Searches the index in service and asks the gate."""
+
+    def __init__(self, settings: Settings, embedder: QueryEmbedder) -> None:
+        self._settings = settings
+        self._embedder = embedder
+
+    async def retrieve(
+        self,
+        index: Index,
+        state: IndexState,
+        message: str,
+        history: Sequence[Message],
+        language: Language,
+    ) -> Retrieved:
+        """Search the message alone, with its context, or both, and keep what the evidence favours.
+
+        A message that points back is searched with the question it follows; a short one both ways,
+        alone first, so that a new subject is not dragged back to the old one.
+        """
+        combined = with_context(message, questions(history))
+        if combined is not None and points_back(message):
+            return await self._search(index, state, combined, language)
+        alone = await self._search(index, state, message, language)
+        if combined is None or alone.decision.answerable or not may_lean(message):
+            return alone
+        leaning = await self._search(index, state, combined, language)
+        return leaning if leaning.decision.answerable else alone
+
+    async def _search(
+        self, index: Index, state: IndexState, query: str, language: Language
+    ) -> Retrieved:
+        vector = await self._embed(query) if state.dense else None
+        evidence = search(index, query, vector, self._settings.rag, language)
+        calibration = calibration_for(self._settings.embeddings.model, dense=vector is not None)
+        decision = decide(evidence, calibration, self._settings.rag.threshold)
+        return Retrieved(query=query, vector=vector, evidence=evidence, decision=decision)
+
+    async def _embed(self, query: str) -> Vector | None:
+        try:
+            return await self._embedder.embed_query(query)
+        except EmbeddingError as error:
+            log.warning("searching by keywords only: %s", error, extra={"code": error.code})
+            return None

@@ -1,0 +1,1 @@
+"""The `chat-bot` command."""

@@ -1,0 +1,67 @@
+"""Ask a running bot over HTTP and read its stream of events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from typing import Any
+
+import httpx
+
+Events = Generator[dict[str, Any], None, None]
+TIMEOUT = httpx.Timeout(60.0, connect=2.0)  # between two bytes; the bot sends something every 10 s
+
+
+class NoBot(Exception):
+    """Nothing, or something else, answers at that address."""
+
+
+def ask_bot(base: str, question: str) -> Events:
+    """Events of the answer, to be closed; a problem document becomes an `error` event.
+
+    Raises:
+        NoBot: before the first event.
+    """
+    body = {"messages": [{"role": "user", "content": question}]}
+    # Loading the certificate store takes 0.1 s, which plain http on this machine need not wait for.
+    client = httpx.Client(timeout=TIMEOUT, trust_env=False, verify=base.startswith("https:"))
+    try:
+        request = client.build_request("POST", f"{base}/api/chat", json=body)
+        response = client.send(request, stream=True)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        client.close()
+        raise NoBot(f"no bot answers at {base}") from error
+    return _events(client, response, base)
+
+
+def _events(client: httpx.Client, response: httpx.Response, base: str) -> Events:
+    with closing(client), closing(response):
+        if response.headers.get("content-type", "").startswith("text/event-stream"):
+            try:
+                yield from read_events(response.iter_bytes())
+            except httpx.HTTPError:
+                return  # cut; the caller misses the last event and says so
+        else:
+            yield _problem(response, base)
+
+
+def _problem(response: httpx.Response, base: str) -> dict[str, Any]:
+    try:
+        problem = json.loads(response.read())
+        message = problem.get("detail") or problem["title"]
+        return {"type": "error", "code": problem["code"], "message": message, "retryable": False}
+    except (ValueError, KeyError, AttributeError, httpx.HTTPError):
+        message = f"{base} is not a portfolio-bot"
+        return {"type": "error", "code": "not-a-bot", "message": message, "retryable": False}
+
+
+def read_events(pieces: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """Events of an SSE body, framed on bytes: `iter_lines` breaks at U+2028 inside the JSON."""
+    pending = b""
+    for piece in pieces:
+        pending += piece
+        *blocks, pending = pending.split(b"\n\n")
+        for block in blocks:
+            if block.startswith(b"data:"):
+                yield json.loads(block[5:])

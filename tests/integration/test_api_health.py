@@ -1,0 +1,185 @@
+"""Health tells the truth, in time, whatever hangs."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from bot.api.timing import Timing
+from bot.app import create_app
+from bot.chat.errors import ModelLoading, ModelUnavailable
+from corpus.errors import EmbedderUnavailable, EmbeddingRejected
+from corpus.model import Chunk, Document, EmbeddingIdentity, IndexMeta
+from corpus.reader import Index, open_index
+from corpus.settings import Settings
+from corpus.vectors import unit
+from corpus.writer import IndexBatch, IndexEntry, publish, writer_lock
+from tests.fakes import HANG, FakeEmbedder, FakeIndex, FakeModel, ScriptedChat, fake_ports
+from tests.live_server import serve_in_thread, serve_scripted
+
+QUICK = Timing(probe_seconds=0.3)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Any:
+    document = Document(path="projects/a.md", kind="project", title="A", url="/a", lang="en")
+    entry = IndexEntry(
+        chunk=Chunk(heading="", anchor="", text="text", ordinal=0),
+        text_hash="x",
+        vector=unit([1.0, 0]),
+    )
+    meta = IndexMeta(
+        schema_version=1,
+        chunker_version=1,
+        embedding=EmbeddingIdentity(model="m", dimension=2, query_prefix="", passage_prefix=""),
+        documents=1,
+        chunks=1,
+        vectors=1,
+        source_hash="0123456789",
+        built_at="2026-11-30T00:00:00Z",
+    )
+    from corpus.schema import SCHEMA_VERSION
+
+    with writer_lock(tmp_path):
+        publish(
+            tmp_path,
+            replace(meta, schema_version=SCHEMA_VERSION),
+            [IndexBatch(document=document, entries=(entry,))],
+        )
+    opened: Index = open_index(tmp_path)
+    yield opened
+    opened.close()
+
+
+def health(
+    index: Index | None,
+    *,
+    model: Exception | str | None = None,
+    embedder: Exception | str | None = None,
+    problem: str | None = None,
+    dense: bool = True,
+    query: str = "?deep=true",
+) -> tuple[int, dict[str, Any], float]:
+    fake_model, fake_embedder = FakeModel(), FakeEmbedder()
+    fake_model.problem, fake_embedder.problem = model, embedder
+    ports = fake_ports(
+        model=fake_model,
+        embedder=fake_embedder,
+        index=FakeIndex(index, problem=problem, dense=dense),
+    )
+    with serve_scripted(ports=ports, timing=QUICK) as bot, bot.client() as client:
+        began = time.monotonic()
+        reply = client.get(f"/api/health{query}")
+        return reply.status_code, reply.json(), time.monotonic() - began
+
+
+def test_all_well_is_healthy_with_every_field(index: Index) -> None:
+    status, body, _ = health(index)
+    assert (status, body["status"]) == (200, "healthy")
+    assert list(body) == ["status", "version", "checked_at", "components"]
+    assert datetime.fromisoformat(body["checked_at"]).tzinfo is not None
+    llm = body["components"]["llm"]
+    assert list(llm) == ["status", "latency", "details"]
+    assert set(llm["details"]) == {"provider", "model", "url"}
+    assert body["components"]["store"]["details"]["chunks"] == 1
+    assert body["components"]["redis"] == {"status": "disabled"}
+
+
+@pytest.mark.parametrize(
+    ("broken", "status", "overall", "component", "problem"),
+    [
+        ({"model": ModelUnavailable("secret")}, 503, "unhealthy", "llm", "model-unavailable"),
+        ({"model": ModelLoading("secret")}, 503, "unhealthy", "llm", "model-loading"),
+        ({"model": ValueError("secret")}, 503, "unhealthy", "llm", "internal-error"),
+        ({"model": HANG}, 503, "unhealthy", "llm", "timed-out"),
+        ({"embedder": EmbedderUnavailable("secret")}, 200, "degraded", "embeddings", "embedder-unavailable"),
+        ({"embedder": EmbeddingRejected("secret")}, 200, "degraded", "embeddings", "embedding-rejected"),
+        ({"embedder": HANG}, 200, "degraded", "embeddings", "timed-out"),
+        ({"problem": "keywords only", "dense": False}, 200, "degraded", "store", "keywords only"),
+        ({"model": HANG, "embedder": HANG}, 503, "unhealthy", "llm", "timed-out"),
+    ],
+)  # fmt: skip
+def test_each_failure_shows_in_its_place(
+    index: Index, broken: dict[str, Any], status: int, overall: str, component: str, problem: str
+) -> None:
+    """C11, and within the bound though a dependency hangs; upstream text stays out."""
+    found, body, seconds = health(index, **broken)
+    assert (found, body["status"]) == (status, overall)
+    assert body["components"][component]["status"] == (
+        "unhealthy" if component == "llm" else "degraded"
+    )
+    assert body["components"][component]["details"]["problem"] == problem
+    assert "secret" not in str(body)
+    assert seconds < QUICK.probe_seconds + 0.5
+
+
+def test_no_index_is_degraded() -> None:
+    status, body, _ = health(None, problem="no index: run `chat-bot reindex`", dense=False)
+    assert (status, body["status"]) == (200, "degraded")
+    assert body["components"]["store"]["details"]["chunks"] == 0
+
+
+def test_the_bound_of_the_product_holds_with_its_own_times(index: Index) -> None:
+    """≤ 2.5 s though both servers hang."""
+    model, embedder = FakeModel(), FakeEmbedder()
+    model.problem = embedder.problem = HANG
+    ports = fake_ports(model=model, embedder=embedder, index=FakeIndex(index))
+    with serve_scripted(ports=ports) as bot, bot.client() as client:
+        began = time.monotonic()
+        assert client.get("/api/health?deep=true").status_code == 503
+        assert time.monotonic() - began < 2.5
+
+
+def test_recovery_shows_within_seconds(index: Index) -> None:
+    model = FakeModel()
+    model.problem = ModelUnavailable()
+    with (
+        serve_scripted(ports=fake_ports(model=model, index=FakeIndex(index))) as bot,
+        bot.client() as client,
+    ):
+        assert client.get("/api/health").status_code == 503
+        model.problem = None
+        time.sleep(1.05)
+        assert client.get("/api/health").status_code == 200
+
+
+def test_a_flood_of_health_calls_costs_one_probe(index: Index) -> None:
+    """L9: anybody may ask, so probes are shared."""
+    embedder = FakeEmbedder()
+    ports = fake_ports(embedder=embedder, index=FakeIndex(index))
+    with serve_scripted(ports=ports) as bot, bot.client() as client, ThreadPoolExecutor(10) as pool:
+        replies = pool.map(lambda _: client.get("/api/health?deep=true").status_code, range(40))
+        assert set(replies) == {200}
+    assert embedder.probes <= 2
+
+
+def test_shallow_calls_trust_the_embedders_last_probe(index: Index) -> None:
+    embedder = FakeEmbedder()
+    ports = fake_ports(embedder=embedder, index=FakeIndex(index))
+    with serve_scripted(ports=ports) as bot, bot.client() as client:
+        assert client.get("/api/health").json()["status"] == "healthy"
+        time.sleep(1.05)
+        client.get("/api/health")
+        assert embedder.probes == 1
+        client.get("/api/health?deep=true")
+        assert embedder.probes == 2
+
+
+def test_credentials_in_an_endpoint_are_not_shown() -> None:
+    settings = Settings()
+    provider = replace(
+        settings.provider, endpoint="http://user:hunter2@10.0.0.1:7332/x?key=hunter2"
+    )
+    app = create_app(
+        replace(settings, providers=(provider,)), fake_ports(), make_service=ScriptedChat
+    )
+    with serve_in_thread(app) as bot, bot.client() as client:
+        reply = client.get("/api/health")
+    assert "hunter2" not in reply.text
+    assert reply.json()["components"]["llm"]["details"]["url"] == "http://10.0.0.1:7332/x"
