@@ -31,7 +31,7 @@ from corpus.reader import Index, open_index
 from corpus.settings import Settings
 from corpus.settings_file import load_settings
 
-SQUAD_WEIGHT = 0.1  # of each file, relative to the site's questions
+SQUAD_WEIGHT = 0.2  # of each file, relative to the site's questions
 RIDGE = 1e-2  # on standardised features: 232 questions are few
 WANTED_RECALL = 0.97
 Mask = npt.NDArray[np.bool_]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -124,8 +125,9 @@ def paragraph_of(index: Index, row: int) -> int:
     return int(index.passage(int(index.chunk_ids[row])).document.slug)
 
 
-def _data(path: Path) -> list[dict[str, list[dict[str, object]]]]:  # type: ignore[explicit-any]
+def _data(path: Path) -> list[dict[str, Any]]:
     try:
-        return msgspec.json.decode(path.read_bytes())["data"]  # type: ignore[no-any-return]
+        data: list[dict[str, Any]] = msgspec.json.decode(path.read_bytes())["data"]
+        return data
     except (OSError, msgspec.DecodeError, KeyError, TypeError) as error:
         sys.exit(f"{path} is not a SQuAD-format file: {error}")

@@ -20,12 +20,13 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from native.llama_build import build
+from native.llama_build import build, cpu_switches
 from native.llama_errors import LlamaServerError
 from native.llama_image import from_image
 
 NAME = "llama-server"
 BUILD = "llama-server-11434"
+CPU_NOTE = "cpu-switches.txt"
 VERSION_TIMEOUT_SECONDS = 20
 
 EPILOG = """\
@@ -55,6 +56,7 @@ def find_or_build(environment: Mapping[str, str] | None = None,
         if usable(candidate, whence, tell):
             return candidate
     cache = cache_folder(env)
+    _drop_build_of_another_cpu(cache / BUILD, tell)
     for binary in (cache / BUILD / NAME, cache / f"{BUILD}-image" / NAME):
         if binary.exists() and usable(binary, "cache", tell):
             return binary
@@ -69,10 +71,22 @@ def find_or_build(environment: Mapping[str, str] | None = None,
                 return copied
             shutil.rmtree(copied.parent, ignore_errors=True)
         built = build(binary, tell)
+        (built.parent / CPU_NOTE).write_text(" ".join(cpu_switches()))
     if not usable(built, "built", tell):
         raise LlamaServerError(f"{built} was built but does not run: set LLAMA_SERVER to one "
                                f"that does")
     return built
+
+
+def _drop_build_of_another_cpu(folder: Path, say: Callable[[str], None]) -> None:
+    """Remove a cached build made for other CPU features: it would die of SIGILL at its first product.
+
+    A home folder moves between machines, and a virtual machine's CPU can change under it.
+    """
+    note = folder / CPU_NOTE
+    if note.is_file() and note.read_text() != " ".join(cpu_switches()):
+        say(f"cache: {folder} was built for another CPU: removed")
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def usable(binary: Path, whence: str, say: Callable[[str], None]) -> bool:

@@ -173,6 +173,7 @@ def test_killed_at_every_step_of_publishing(tmp_path: Path, fake: FakeEmbedder, 
 def test_killed_at_any_moment(tmp_path: Path, fake: FakeEmbedder) -> None:
     """OPS-03: kill -9 after growing delays, while embedding is slow."""
     workshop = Workshop(tmp_path, fake.url, batch_size=1)
+    assert workshop.run().returncode == 0
     fake.delay_seconds = 0.02
     check(workshop.harm("kill-at", [0.02 * step for step in range(1, 21)]), {-signal.SIGKILL})
     fake.delay_seconds = 0
@@ -182,6 +183,7 @@ def test_killed_at_any_moment(tmp_path: Path, fake: FakeEmbedder) -> None:
 @pytest.mark.parametrize(("mode", "code"), [("term-at", 143), ("int-at", 130)])
 def test_stopped_by_a_signal(tmp_path: Path, fake: FakeEmbedder, mode: str, code: int) -> None:
     workshop = Workshop(tmp_path, fake.url, batch_size=1)
+    assert workshop.run().returncode == 0
     fake.delay_seconds = 0.3
     outcomes = workshop.harm(mode, [0.6, 0.8])
     assert [outcome[1] for outcome in outcomes] == [code, code]

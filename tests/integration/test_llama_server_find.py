@@ -89,6 +89,20 @@ def test_an_earlier_one_is_taken_from_the_cache(tmp_path: Path, environment: dic
     assert found(environment)[0] == kept
 
 
+def test_a_build_for_another_cpu_is_not_used(tmp_path: Path, environment: dict[str, str]) -> None:
+    """It answers --version and dies of SIGILL at its first matrix product."""
+    folder = tmp_path / "cache/llama-server-11434"
+    executable(folder / "llama-server")
+    image = executable(tmp_path / "cache/llama-server-11434-image/llama-server")
+    (folder / llama_server.CPU_NOTE).write_text(" ".join(cpu_switches()))
+    assert found(environment)[0] == folder / "llama-server"
+    (folder / llama_server.CPU_NOTE).write_text("-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_SVE=ON")
+    path, said = found(environment)
+    assert path == image
+    assert "another CPU" in said
+    assert not folder.exists()
+
+
 def test_a_server_that_never_answers_is_passed_over(tmp_path: Path,
                                                     monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llama_server, "VERSION_TIMEOUT_SECONDS", 0.1)

@@ -22,51 +22,82 @@ class Attribute(Struct, frozen=True, kw_only=True):
     given: re.Pattern[str]
 
 
-MONEY = r"[€$£]|\b(?:euros?|eur|usd|dolar(?:es)?|dollars?|gratis|gratuit[oa]s?|free of charge|for free|pounds)\b"
+def _any(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives))
+
+
+PERSON = r"(?:personas?|soci[oa]s?|fundador\w*|duen[oa]s?|programador\w*|desarrollador\w*|mitad\w*|clientes?)"
 ATTRIBUTES = (
     Attribute(
         name="price",
-        asked=re.compile(
-            r"\bcuanto (?:cuesta|cuestan|vale|valen|costo|cobra|cobras|cobrais|cobran|pagaron|sale)\b"
-            r"|\b(?:precios?|tarifas?|presupuesto de|coste|honorarios)\b"
-            r"|\bhow much (?:does|do|did|is|are|would|will|money)\b"
-            r"|\b(?:prices?|priced|pricing|rates?|fees?|budget|costs?)\b"
+        asked=_any(
+            r"\bcuanto (?:cuestan?|valen?|costo|cobra(?:s|is|n)?|pagaron|sale)\b",
+            r"\b(?:precios?|tarifas?|presupuesto de|coste|honorarios)\b",
+            r"\bhow much (?:does|do|did|is|are|would|will|money)\b",
+            r"\b(?:prices?|priced|pricing|rates?|fees?|budget|costs?)\b",
         ),
-        given=re.compile(MONEY + r"|\b(?:price[sd]?|precios?|tarifas?|fees?|quotes?|presupuestos?|cuesta|costs?)\b"),
+        given=_any(
+            r"[€$£]",
+            r"\b(?:euros?|eur|usd|dolar(?:es)?|dollars?|pounds|gratis|gratuit[oa]s?)\b",
+            r"\b(?:free of charge|for free|price[sd]?|precios?|tarifas?|fees?|quotes?)\b",
+            r"\b(?:presupuestos?|cuestan?|costs?)\b",
+        ),
     ),
     Attribute(
         name="phone",
-        asked=re.compile(r"\b(?:telefonos?|movil de contacto|whatsapp|phone numbers?|telephone|call you|llamaros|llamarte)\b"),
-        given=re.compile(r"\+?\d[\d ()-]{6,}\d|\b(?:whatsapp|telefono|phone|calls?)\b"),
+        asked=_any(
+            r"\b(?:telefonos?|movil de contacto|whatsapp|phone numbers?|telephone)\b",
+            r"\b(?:call you|llamaros|llamarte)\b",
+        ),
+        given=_any(r"\+?\d[\d ()-]{6,}\d", r"\b(?:whatsapp|telefono|phone|calls?)\b"),
     ),
     Attribute(
         name="address",
-        asked=re.compile(
-            r"\b(?:direccion(?! de correo)|street address|postal address|office address|domicilio)\b"
-            r"|\baddress of (?:your|the)\b|\bcodigo postal\b|\bzip code\b"
+        asked=_any(
+            r"\bdireccion(?! de correo| de email)\b",
+            r"\b(?:street|postal|office) address\b",
+            r"\baddress of (?:your|the)\b",
+            r"\b(?:domicilio|codigo postal|zip code)\b",
         ),
-        given=re.compile(r"\b(?:calle|avenida|plaza|street|avenue|road|postcode)\b"),
+        given=_any(r"\b(?:calle|avenida|plaza|street|avenue|road|postcode)\b"),
     ),
     Attribute(
         name="age",
-        asked=re.compile(r"\b(?:que edad|cuantos anos tienes|cuantos anos teneis|cuantos anos tiene|cumpleanos|cumple anos|how old|birthday|date of birth|nacimiento|nacisteis|naciste|were you born)\b"),
-        given=re.compile(r"\b\d+ (?:anos de edad|years old|year old)\b|\b(?:nacid[oa]|nacio|born|cumpleanos|birthday)\b"),
+        asked=_any(
+            r"\bque edad\b",
+            r"\bcuantos anos (?:tienes|teneis|tiene)\b",
+            r"\b(?:cumpleanos|cumple anos|birthday|date of birth|nacimiento|nacisteis|naciste)\b",
+            r"\b(?:how old|were you born)\b",
+        ),
+        given=_any(
+            r"\b\d+ (?:anos de edad|years? old)\b",
+            r"\b(?:nacid[oa]|nacio|born|cumpleanos|birthday)\b",
+        ),
     ),
     Attribute(
         name="pay",
-        asked=re.compile(r"\b(?:sueldos?|salarios?|salary|salaries|wages?|earn(?:ed|s)?|cuanto ganais|cuanto ganas|cuanto gana|cuanto ganaba|nomina|income|turnover|revenue|facturacion|ingresos)\b"),
-        given=re.compile(r"\b(?:sueldos?|salarios?|salary|salaries|wages?|income|turnover|revenue|facturacion|facturamos|ingresos)\b"),
+        asked=_any(
+            r"\b(?:sueldos?|salarios?|salary|salaries|wages?|earn(?:ed|s)?|nomina)\b",
+            r"\bcuanto (?:ganais|ganas|ganan?|ganaba)\b",
+            r"\b(?:income|turnover|revenue|facturacion|ingresos)\b",
+        ),
+        given=_any(
+            r"\b(?:sueldos?|salarios?|salary|salaries|wages?|income|turnover|revenue)\b",
+            r"\b(?:facturacion|facturamos|ingresos)\b",
+        ),
     ),
     Attribute(
         name="person",
-        asked=re.compile(
-            r"\b(?:como os llamais|como se llaman? (?:las?|los|el|vuestr[oa]s?|tus?|sus?) (?:personas?|socias?|socios?|fundador\w*|duen[oa]s?|programador\w*|mitad\w*|desarrollador\w*)"
-            r"|nombres? de (?:las|los|el|la|vuestr[oa]s?|tus?) (?:personas?|socias?|socios?|fundador\w*|duen[oa]s?|programador\w*|desarrollador\w*|cliente|clienta)"
-            r"|vuestros nombres|your names?|names? of the (?:people|persons?|founders?|owners?|developers?|partners?|clients?|two))\b"
+        asked=_any(
+            r"\bcomo os llamais\b",
+            rf"\bcomo se llaman? (?:las?|los|el|vuestr[oa]s?|tus?|sus?) {PERSON}\b",
+            rf"\bnombres? de (?:las?|los|el|vuestr[oa]s?|tus?) {PERSON}\b",
+            r"\b(?:vuestros nombres|your names?)\b",
+            r"\bnames? of the (?:people|persons?|founders?|owners?|developers?|partners?|clients?|two)\b",
         ),
-        given=re.compile(r"\b(?:my name is|me llamo|nos llamamos|our names)\b"),
+        given=_any(r"\b(?:my name is|me llamo|nos llamamos|our names)\b"),
     ),
-)  # fmt: skip
+)
 
 
 def missing_attributes(question: str, passages: Iterable[str]) -> int:

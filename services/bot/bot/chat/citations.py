@@ -13,7 +13,9 @@ LINK = re.compile(r"!?\[([^\[\]\n]*)\]\(\s*([^()\s]*)[^()\n]*\)")
 ADDRESS = re.compile(r"https?://[^\s<>\"')\]]+")
 OPEN = re.compile(r"!?\[[^\[\]\n]{0,160}$")
 OPEN_LINK = re.compile(r"!?\[[^\[\]\n]*\](?:\([^()\n]{0,400})?$")
-OPEN_ADDRESS = re.compile(r"(?:h|ht|htt|https?|https?:|https?:/|https?://[^\s<>\"')\]]{0,400})$")
+OPEN_ADDRESS = re.compile(
+    r"(?<!\w)(?:h|ht|htt|https?|https?:|https?:/|https?://[^\s<>\"')\]]{0,400})$"
+)
 MOST_NUMBERS = 20
 
 

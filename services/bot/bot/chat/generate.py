@@ -1,0 +1,143 @@
+"""Let the model speak: wait for its turn, fit the prompt, stream what may be shown."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from time import perf_counter
+
+from msgspec import Struct
+
+from bot.chat import prompt
+from bot.chat.admission import Ticket
+from bot.chat.citations import CitationFilter
+from bot.chat.errors import ContextOverflow, ModelEmpty
+from bot.chat.events import Chunk, Event, Progress, Queued
+from bot.chat.ports import Finished, LanguageModel, Message, PromptProgress, TextDelta
+from bot.chat.search import Hit
+from bot.chat.sources import supporting
+from bot.chat.turn import Turn
+from corpus.settings import Settings
+
+OVERFLOW_MARGIN = (
+    0.75  # of the configured window, when the server does not say how large its own is
+)
+
+
+class Declined(Struct, frozen=True, kw_only=True):
+    """The model found no answer in the passages; nothing was shown."""
+
+    finished: Finished | None
+
+
+class Generator:
+    """Turns a question and its passages into the events of a model's answer."""
+
+    def __init__(
+        self, settings: Settings, model: LanguageModel, check_open: Callable[[], None]
+    ) -> None:
+        """`check_open` raises when the server is going down; called between events."""
+        self._settings = settings
+        self._model = model
+        self._check_open = check_open
+
+    async def answer(
+        self,
+        hits: Sequence[Hit],
+        past: Sequence[Message],
+        question: str,
+        turn: Turn,
+        ticket: Ticket,
+    ) -> AsyncGenerator[Event | Declined, None]:
+        """Queued, Progress and Chunk events, then Done; or `Declined` as the last item.
+
+        Raises:
+            ModelError, Restarting: see bot.chat.errors.
+        """
+        queued_at = perf_counter()
+        async with aclosing(ticket.wait_turn()) as places:
+            async for position, eta in places:
+                yield Queued(position=position, eta_seconds=eta)
+        turn.queued((perf_counter() - queued_at) * 1000)
+        self._check_open()
+        window: int | None = None
+        for attempt in (1, 2):
+            messages, kept = await prompt.fit(
+                self._settings.persona, hits, past, question, turn.language,
+                provider=self._settings.provider, model=self._model, window_tokens=window,
+            )  # fmt: skip
+            try:
+                async with aclosing(self._stream(messages, kept, turn)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ContextOverflow as error:
+                # Raised before the first word only: our count was too low, or the server's window is
+                # smaller than configured.
+                if attempt == 2:
+                    raise
+                window = error.window_tokens or int(
+                    self._settings.provider.context_size * OVERFLOW_MARGIN
+                )
+
+    async def _stream(
+        self, messages: tuple[Message, ...], hits: Sequence[Hit], turn: Turn
+    ) -> AsyncGenerator[Event | Declined, None]:
+        shown = CitationFilter(len(hits), "\n".join(hit.passage.chunk.text for hit in hits))
+        opening = Opening(active=bool(hits))
+        said = ""
+        finished: Finished | None = None
+        async with aclosing(self._model.stream(messages)) as deltas:
+            async for delta in deltas:
+                self._check_open()
+                if isinstance(delta, PromptProgress):
+                    yield Progress(processed=delta.processed, total=delta.total)
+                elif isinstance(delta, Finished):
+                    finished = delta
+                elif isinstance(delta, TextDelta) and (
+                    text := shown.feed(opening.feed(delta.text))
+                ):
+                    turn.speaks()
+                    said += text
+                    yield Chunk(content=text)
+        if opening.declined:
+            yield Declined(finished=finished)
+            return
+        if text := shown.feed(opening.close()) + shown.close():
+            turn.speaks()
+            said += text
+            yield Chunk(content=text)
+        if not said.strip():
+            raise ModelEmpty("the model finished without a word")
+        if hits and not shown.cited:
+            yield Chunk(content=f" [{supporting(hits, said)}]")
+        yield turn.done("answer", finished)
+
+
+class Opening:
+    """Holds back the first characters until they can't be the model's NO_ANSWER any more."""
+
+    def __init__(self, *, active: bool) -> None:
+        self._held = ""
+        self._active = active
+        self.declined = False
+
+    def feed(self, text: str) -> str:
+        """Text that may go on; nothing once the model has declined."""
+        if self.declined:
+            return ""
+        if not self._active:
+            return text
+        self._held += text
+        start = self._held.lstrip(" \n\"'`*([")
+        if start.startswith(prompt.NO_ANSWER):
+            self.declined = True
+            return ""
+        if prompt.NO_ANSWER.startswith(start):
+            return ""
+        self._active = False
+        return self._held
+
+    def close(self) -> str:
+        """What was still held when the stream ended: a very short answer."""
+        return self._held if self._active and not self.declined else ""
