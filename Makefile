@@ -25,7 +25,8 @@ TYPED := packages/corpus services/indexer services/bot models native bench scrip
 export Q
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo models index reindex ask serve test test-models check fmt docs lock doctor clean
+.PHONY: help demo models index reindex ask serve up down logs ps test test-models test-containers \
+	check fmt docs lock doctor clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,13 +50,29 @@ ask: $(RUNTIME) ## ask one question: make ask Q="What is Trama?"
 serve: $(RUNTIME) ## the bot alone, against model servers that run already
 	@exec $(WITH_MODELS) $(VENV)/bin/chat-bot serve --port $(PORT)
 
+up: ## the whole stack in containers, in the background; ready when it returns
+	@docker compose up --build --detach --wait
+
+down: ## stop and remove the containers; models, index and certificates stay
+	@docker compose down
+
+logs: ## follow what the containers say
+	@docker compose logs --follow --tail 50
+
+ps: ## the containers and how they are
+	@docker compose ps --all
+
 test: $(DEV) ## run the tests with coverage; needs neither Docker nor models
 	@exec $(PY) -m pytest --cov --cov-report=term --cov-fail-under=85
 
-test-models: $(DEV) ## fetch the small models and llama-server, run the tests that need them
-	@$(PY) -m models.fetch --profile tiny --dir $(MODELS_DIR)
+test-models: $(DEV) ## fetch the models and llama-server, run the tests that need them
+	@for profile in tiny default; do $(PY) -m models.fetch --profile $$profile --dir $(MODELS_DIR) || exit; done
 	@LLAMA_SERVER="$$($(PY) -m native.llama_server)" && export LLAMA_SERVER && \
 		exec $(PY) -m pytest -m models
+
+test-containers: $(DEV) ## start a Docker engine where none runs, test the stack in it (some 15 minutes)
+	@.ci/docker/engine.sh && .ci/docker/compose.sh && .ci/docker/base_images.sh
+	@exec $(PY) -m pytest -m container tests/containers
 
 check: $(DEV) ## linter, formatter, strict types, import direction, docs, lock files
 	$(PY) -m ruff check .

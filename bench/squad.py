@@ -82,6 +82,7 @@ def build_index(
     keep: Callable[[Paragraph], bool] = lambda _: True,
 ) -> Index:
     """An index of the kept paragraphs, each a document without title, path `<number>.md`."""
+    folder.mkdir(parents=True, exist_ok=True)
     counter = TokenCounter(client)
     embedder = PassageEmbedder(client, settings.embeddings, counter)
     parsed = [

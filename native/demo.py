@@ -29,7 +29,7 @@ from native.preflight import (
     check_port,
     first_failure,
 )
-from native.servers import chat_command, embed_command
+from native.servers import EMBED_ENVIRONMENT, chat_command, embed_command
 from native.service import ProcessFailed, Service
 from native.supervisor import Supervisor, supervise
 
@@ -76,6 +76,7 @@ class Demo:
                     pooling=traits.pooling,
                 ),
                 health_url=f"http://127.0.0.1:{self.embed_port}/health",
+                environment=EMBED_ENVIRONMENT,
             )
         )
         await self._index(supervisor, settings)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROFILE = "tiny"
 READY_SECONDS = 120.0
 NO_SKIP = "PORTFOLIO_BOT_NO_SKIP"
-CURE = "`make test-models` gets it"
+CURE = "`make test-models` gets them"
 
 
 @dataclass(frozen=True)
@@ -65,24 +65,30 @@ def chat_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServe
 
 
 @pytest.fixture(scope="session")
+def default_chat_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServer]:
+    """The language model of the profile `default`, which the acceptance questions are asked."""
+    yield from serve("chat", tmp_path_factory.mktemp("default-chat-server"), "default")
+
+
+@pytest.fixture(scope="session")
 def embed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServer]:
     """The embedding model of the profile, served."""
     yield from serve("embed", tmp_path_factory.mktemp("embed-server"))
 
 
-def serve(role: str, folder: Path) -> Iterator[ModelServer]:
+def serve(role: str, folder: Path, profile: str = PROFILE) -> Iterator[ModelServer]:
     """Start the llama-server of a role on a free port, and stop it."""
     from native.chosen import chosen_models
     from native.ports import free_port
-    from native.servers import chat_command, embed_command
+    from native.servers import EMBED_ENVIRONMENT, chat_command, embed_command
     from native.tether import tethered
 
     binary = find_llama_server()
     if binary is None:
         unavailable(f"no llama-server: {CURE}")
-    if problem := missing_models():
+    if problem := missing_models(profile):
         unavailable(f"{problem}: {CURE}")
-    models, port = chosen_models(PROFILE, models_folder()), free_port()
+    models, port = chosen_models(profile, models_folder()), free_port()
     if role == "chat":
         record = models.chat
         command = chat_command(
@@ -107,6 +113,7 @@ def serve(role: str, folder: Path) -> Iterator[ModelServer]:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            env=os.environ | EMBED_ENVIRONMENT,
             start_new_session=True,
         )
     try:
@@ -153,13 +160,13 @@ def models_folder() -> Path:
     return ROOT / "models/files"
 
 
-def missing_models() -> str | None:
+def missing_models(profile: str = PROFILE) -> str | None:
     """What is missing of the models; None when all is here."""
     from models.errors import ModelsError
     from native.chosen import chosen_models
 
     try:
-        chosen_models(PROFILE, models_folder())
+        chosen_models(profile, models_folder())
     except ModelsError:
-        return f"no models of profile {PROFILE}"
+        return f"no models of profile {profile}"
     return None

@@ -55,13 +55,35 @@ def embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]
     log = tmp_path_factory.mktemp("embedder") / "log"
     with log.open("w") as out:
         process = subprocess.Popen(
-            [server, "--model", str(model), "--embeddings", "--pooling", "mean", "--host",
-             "127.0.0.1", "--port", str(port), "--threads", "2", "--parallel", "1",
-             "-c", "512", "-b", "2048", "-ub", "2048"],
-            stdout=out, stderr=subprocess.STDOUT)
+            [
+                server,
+                "--model",
+                str(model),
+                "--embeddings",
+                "--pooling",
+                "mean",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                str(port),
+                "--threads",
+                "2",
+                "--parallel",
+                "1",
+                "-c",
+                "512",
+                "-b",
+                "2048",
+                "-ub",
+                "2048",
+            ],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30,
-                          trust_env=False) as client:
+        with httpx.Client(
+            base_url=f"http://127.0.0.1:{port}", timeout=30, trust_env=False
+        ) as client:
             _wait_until_healthy(client, process, log)
             yield client
     finally:
@@ -75,8 +97,10 @@ def pair(embedder: httpx.Client) -> tuple[Vectors, Vectors]:
     inputs = [f"{entry['role']}: {entry['text']}" for entry in REFERENCE["sentences"]]
     answer: dict[str, Any] = embedder.post("/v1/embeddings", json={"input": inputs}).json()
     rows = sorted(answer["data"], key=lambda row: row["index"])
-    return (np.array([row["embedding"] for row in rows]),
-            np.array([entry["vector"] for entry in REFERENCE["sentences"]]))
+    return (
+        np.array([row["embedding"] for row in rows]),
+        np.array([entry["vector"] for entry in REFERENCE["sentences"]]),
+    )
 
 
 def test_each_vector_points_where_the_reference_does(pair: tuple[Vectors, Vectors]) -> None:
@@ -97,20 +121,20 @@ def test_no_component_is_far_off(pair: tuple[Vectors, Vectors]) -> None:
     assert np.abs(ours - reference).max() < 0.005
 
 
-def test_similarities_between_sentences_are_the_references(
-        pair: tuple[Vectors, Vectors]) -> None:
+def test_similarities_between_sentences_are_the_references(pair: tuple[Vectors, Vectors]) -> None:
     """What retrieval ranks by; the bound is how far either engine is from exact arithmetic."""
     ours, reference = pair
     assert np.abs(ours @ ours.T - reference @ reference.T).max() < 0.002
 
 
-def _wait_until_healthy(client: httpx.Client, process: subprocess.Popen[bytes],
-                        log: Path) -> None:
+def _wait_until_healthy(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            pytest.fail(f"llama-server ended with code {process.returncode}: "
-                        f"{log.read_text(errors='replace')[-500:]}")
+            pytest.fail(
+                f"llama-server ended with code {process.returncode}: "
+                f"{log.read_text(errors='replace')[-500:]}"
+            )
         try:
             if client.get("/health").status_code == 200:
                 return

@@ -14,8 +14,9 @@ from corpus.text import fold
 
 # Code, addresses and quotations say nothing about who is asking: what is «Mi portafolio»?
 IGNORED = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|«[^»]*»|“[^”]*”|\"[^\"\n]*\"|https?://\S+|\S+@\S+|<[^>\n]*>"
-    r"|\b[\w-]+(?:\.[\w-]+)+\b|\b[\w/-]*[_/][\w/-]*\b",
+    r"```.*?(?:```|\Z)|`[^`\n]*`|«[^«»]*»|“[^“”]*”|\"[^\"\n]*\"|https?://\S+"
+    r"|(?<!\S)[^\s@]+@\S+|<[^<>\n]*>"
+    r"|(?<![\w-])[\w-]+(?:\.[\w-]+)+|(?<![\w/-])[\w/-]*[_/][\w/-]*",
     re.DOTALL,
 )
 TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")

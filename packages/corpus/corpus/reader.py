@@ -109,6 +109,10 @@ class Index:
         )
         return np.array([self._position[int(rowid)] for (rowid,) in rows], np.int64)
 
+    def without_crumbs(self) -> None:
+        """Leave breadcrumb vectors out of every cosine from now on; for measuring what they gain."""
+        self._vectors.drop_crumbs()
+
     def reusable_vectors(self) -> dict[str, Vector]:
         """Vectors by the hash of the text they were made of, for the next run of the indexer."""
         rows = self._connection.execute("SELECT text_hash, data FROM vector")

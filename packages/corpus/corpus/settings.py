@@ -8,6 +8,7 @@ paths of files that hold them. See corpus.settings_file for the loading.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
@@ -17,15 +18,22 @@ Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
 Url = Annotated[str, Meta(pattern=r"^https?://[^\s/]+")]
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
+REDIS_URL = re.compile(r"rediss?://(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?(/\d{0,2})?")
 
 
 class RateLimitSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How often one address (IPv6: one /64) may ask."""
+    """How often one address (IPv6: one /64) may ask, and how much all visitors together."""
 
     requests_per_minute: Positive = 30
     """Sustained rate."""
     burst: Positive = 10
     """Requests that may come at once."""
+    ipv6_network_factor: Annotated[int, Meta(ge=1, le=65_536)] = 8
+    """An IPv6 /48 may ask so many times as much as one visitor, over all its /64 together."""
+    model_seconds_per_minute: Annotated[float, Meta(ge=0.1, le=6000)] = 45.0
+    """Seconds of the model's work for all visitors in each minute, in the long run; then 503 `busy`."""
+    model_seconds_burst: Annotated[float, Meta(ge=1, le=86_400)] = 600.0
+    """Seconds of its work that may be used up beyond that rate after a quiet time."""
 
 
 class ServerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -163,7 +171,28 @@ class ConversationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ttl_seconds: Positive = 3600
     """An id is forgotten so long after its last use."""
     max_active: Positive = 10_000
-    """Ids kept at once; the oldest goes first."""
+    """Ids kept at once in the bot's memory, the oldest goes first; in Redis `maxmemory` is the bound."""
+
+
+class RedisSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """State that several bots share and that outlives a restart; without it all is in the process."""
+
+    url: Text | None = None
+    """`redis://host:6379` (`rediss://` with TLS); null keeps limits and conversations in the bot."""
+    username: Text | None = None
+    """Its ACL user; null is Redis' `default`."""
+    password_file: str | None = None
+    """File with that user's password; read anew at each connection."""
+    timeout_seconds: Annotated[float, Meta(ge=0.01, le=2)] = 0.25
+    """Longest wait for Redis in one request; after it the bot's own limits count."""
+
+    def __post_init__(self) -> None:
+        # Not a pattern of the type: the error must not repeat a password that stands in the URL.
+        if self.url is not None and not REDIS_URL.fullmatch(self.url):
+            raise ValueError(
+                "url is redis://host:port or redis://host:port/number, nothing else; "
+                "user and password have keys of their own"
+            )
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -175,6 +204,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rag: RagSettings = field(default_factory=RagSettings)
     persona: PersonaSettings = field(default_factory=PersonaSettings)
     conversations: ConversationSettings = field(default_factory=ConversationSettings)
+    redis: RedisSettings = field(default_factory=RedisSettings)
 
     @property
     def provider(self) -> ProviderSettings:

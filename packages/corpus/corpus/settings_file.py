@@ -16,10 +16,13 @@ import yaml
 from corpus.errors import SettingsError
 from corpus.settings import Settings
 
+DEFAULT_PORTS = {"http": 80, "https": 443}
+HOST = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?")
 ENVIRONMENT_PREFIX = "PORTFOLIO_BOT__"
 DEFAULT_FILE = Path("configs/portfolio-bot.yaml")
-UNKNOWN_FIELD = re.compile(r"Object contains unknown field `([^`]+)`(?: - at `\$\.?([^`]*)`)?")
-INVALID_VALUE = re.compile(r"^(?P<expected>.+?)(?: - at `\$\.?(?P<path>[^`]*)`)?$", re.DOTALL)
+UNKNOWN_FIELD = re.compile(r"Object contains unknown field `([^`]*)`(?: - at `\$\.?([^`]*)`)?")
+INVALID_VALUE = re.compile(r"^(.+?)(?: - at `(key` in `)?\$\.?([^`]*)`)?$", re.DOTALL)
+INVALID_CHOICE = re.compile(r"Invalid enum value (.+)", re.DOTALL)
 
 
 def load_settings(
@@ -97,15 +100,19 @@ def _explain(message: str, tree: dict[str, Any]) -> str:
         field, where = unknown[1], unknown[2] or ""
         allowed = _fields_at(where)
         near = difflib.get_close_matches(field, allowed, 1)
-        hint = f"; did you mean `{near[0]}`?" if near else ""
-        key = f"{where}.{field}" if where else field
+        hint = f"; did you mean `{near[0]}`?" if near else "."
+        key = f"{where}.{field}" if where else field or "(empty)"
         return f"{key}: unknown key{hint} Allowed: {', '.join(allowed)}"
     match = INVALID_VALUE.match(message)
     assert match is not None
-    path = match["path"] or ""
-    return (
-        f"{path or 'configuration'}: {_value_at(tree, path)!r} is not allowed: {match['expected']}"
-    )
+    path = (match[3] or "").split("[...]")[0]  # msgspec leaves out the key of a dict
+    expected, value = match[1], repr(_value_at(tree, path))
+    choice = INVALID_CHOICE.fullmatch(expected)
+    if match[2]:
+        value = f"the key {choice[1]}" if choice else "a key of another type"
+    if choice:
+        expected = f"one of {', '.join(_choices_at(path, keys=bool(match[2])))}"
+    return f"{path or 'configuration'}: {value} is not allowed: {expected}"
 
 
 def _steps(path: str) -> list[str | int]:
@@ -125,17 +132,31 @@ def _value_at(tree: Any, path: str) -> Any:
     return tree
 
 
-def _fields_at(path: str) -> list[str]:
-    """Names a section allows, found by walking the types along `path`."""
+def _type_at(path: str) -> Any:
+    """What msgspec knows of the type at `path`."""
     current: Any = msgspec.inspect.type_info(Settings)
     for step in _steps(path):
         if isinstance(current, msgspec.inspect.StructType):
             current = next(item.type for item in current.fields if item.name == step)
         else:
             current = getattr(current, "item_type", current)
+    return current
+
+
+def _fields_at(path: str) -> list[str]:
+    """Names a section allows."""
+    current = _type_at(path)
     if not isinstance(current, msgspec.inspect.StructType):
         current = getattr(current, "item_type", current)
     return [item.name for item in getattr(current, "fields", ())]
+
+
+def _choices_at(path: str, *, keys: bool) -> list[str]:
+    """Values (or keys) that the choice at `path` allows."""
+    current = _type_at(path)
+    if keys:
+        current = getattr(current, "key_type", current)
+    return [str(value) for value in getattr(current, "values", ())]
 
 
 def _check_providers(settings: Settings) -> None:
@@ -157,20 +178,23 @@ def _normalise_origins(settings: Settings) -> Settings:
     """Bring origins into the form browsers send: scheme and host in lower case, no default port."""
     origins = []
     for index, origin in enumerate(settings.server.cors_origins):
-        parts = urlsplit(origin.strip())
-        if parts.scheme.lower() not in ("http", "https") or not parts.hostname or origin == "*":
+        try:
+            origins.append(_normal_origin(origin.strip()))
+        except ValueError as error:  # urlsplit's own among them: a port of letters, half an IPv6
             raise SettingsError(
-                f"server.cors_origins[{index}]: {origin!r} is not allowed: "
-                "an origin such as https://example.com (`*` and `null` are refused)"
-            )
-        if parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise SettingsError(
-                f"server.cors_origins[{index}]: {origin!r} is not allowed: an origin has no path"
-            )
-        scheme, port = parts.scheme.lower(), parts.port
-        default = {"http": 80, "https": 443}[scheme]
-        suffix = f":{port}" if port and port != default else ""
-        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        origins.append(f"{scheme}://{host}{suffix}")
+                f"server.cors_origins[{index}]: {origin!r} is not allowed: {error}"
+            ) from error
     server = msgspec.structs.replace(settings.server, cors_origins=tuple(dict.fromkeys(origins)))
     return msgspec.structs.replace(settings, server=server)
+
+
+def _normal_origin(origin: str) -> str:
+    parts = urlsplit(origin)
+    scheme, host, port = parts.scheme, parts.hostname or "", parts.port
+    # Browsers send españa.es as xn--espaa-rta.es
+    host = f"[{host}]" if ":" in host else host.encode("idna").decode()
+    if scheme not in DEFAULT_PORTS or "@" in parts.netloc or not HOST.fullmatch(host):
+        raise ValueError("an origin such as https://example.com (`*` and `null` are refused)")
+    if parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise ValueError("an origin has no path")
+    return f"{scheme}://{host}" + (f":{port}" if port and port != DEFAULT_PORTS[scheme] else "")

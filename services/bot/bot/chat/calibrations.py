@@ -5,28 +5,28 @@ from __future__ import annotations
 from bot.chat.gate import Calibration
 
 KEYWORDS = Calibration(
-    intercept=1.502,
-    coverage=2.529,
-    unknown_share=-2.028,
+    intercept=1.953,
+    coverage=2.021,
+    unknown_share=-2.415,
     unknown_names=-4.015,
-    missing_attributes=-4.675,
-    foreign=1.461,
-    threshold=0.471,
+    missing_attributes=-4.649,
+    foreign=1.353,
+    threshold=0.475,
 )
 """Used when there are no vectors, or those of a model nobody has calibrated."""
 
 SHIPPED: dict[str, Calibration] = {
     "multilingual-e5-small": Calibration(
-        intercept=-26.575,
-        top_cosine=30.96,
-        margin=12.493,
-        contrast=23.243,
-        coverage=1.038,
-        unknown_share=-1.468,
-        unknown_names=-2.622,
-        missing_attributes=-5.232,
-        foreign=0.918,
-        threshold=0.415,
+        intercept=-25.131,
+        top_cosine=29.212,
+        margin=13.453,
+        contrast=24.995,
+        coverage=0.699,
+        unknown_share=-1.514,
+        unknown_names=-2.605,
+        missing_attributes=-5.215,
+        foreign=0.744,
+        threshold=0.406,
     ),
 }
 

@@ -23,6 +23,8 @@ OVERFLOW_MARGIN = (
     0.75  # of the configured window, when the server does not say how large its own is
 )
 
+OPENING_MARKS = " \n\"'`*([«“‘"  # what a model may put around NO_ANSWER
+
 
 class Declined(Struct, frozen=True, kw_only=True):
     """The model found no answer in the passages; nothing was shown."""
@@ -129,7 +131,7 @@ class Opening:
         if not self._active:
             return text
         self._held += text
-        start = self._held.lstrip(" \n\"'`*([")
+        start = self._held.lstrip(OPENING_MARKS)
         if start.startswith(prompt.NO_ANSWER):
             self.declined = True
             return ""

@@ -11,7 +11,8 @@ import re
 from corpus.text import STOP_WORDS, aliases, fold, words
 
 TOKEN = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
-SENTENCE_START = re.compile(r"(?:^|[.!?¿¡:;\n])\s*[«\"'(¿¡]*\s*$")
+SENTENCE_ENDS = ".!?¿¡:;\n"
+BEFORE_A_SENTENCE = "«\"'("
 
 # Technologies and services visitors ask about, in lower case since many type them so. Not complete
 # and need not be: a capital letter inside a sentence is the other sign.
@@ -49,7 +50,7 @@ def names_in(question: str) -> frozenset[str]:
         folded = words(token)
         if not folded or any(word in STOP_WORDS for word in folded[:1] if len(folded) == 1):
             continue
-        starts = bool(SENTENCE_START.search(question[: match.start()]))
+        starts = _starts_sentence(question, match.start())
         capital = token[0].isupper() and not starts and not shouting
         inner = any(char.isupper() for char in token[1:]) and not shouting
         digit = any(char.isdigit() for char in token)
@@ -57,3 +58,11 @@ def names_in(question: str) -> frozenset[str]:
         if capital or inner or digit or known:
             found.update(word for word in folded if word not in STOP_WORDS)
     return frozenset(found)
+
+
+def _starts_sentence(text: str, position: int) -> bool:
+    while position and text[position - 1] not in SENTENCE_ENDS:
+        if not text[position - 1].isspace() and text[position - 1] not in BEFORE_A_SENTENCE:
+            return False
+        position -= 1
+    return True

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from bot.chat.errors import ChatError
 from corpus.reader import Index
 from corpus.vectors import Vector
 
@@ -109,6 +110,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     limit: int
     remaining: int
     retry_after_seconds: float
+    refused_by: Literal["visitor", "site"] = "visitor"
+    """Whose allowance is spent, where it is refused: the visitor's (429), or all visitors' (503)."""
 
 
 class Limiter(Protocol):
@@ -119,11 +122,41 @@ class Limiter(Protocol):
         ...
 
 
+@runtime_checkable
+class AddressLimiter(Limiter, Protocol):
+    """A limiter that makes its keys itself: those of one process mean nothing to its replicas.
+
+    It also sees what a ready-made key hides: the network around an IPv6 address.
+    """
+
+    async def check_address(self, address: str) -> Verdict:
+        """Take one request from the allowance of an address; the address itself is not kept."""
+        ...
+
+
 class Conversations(Protocol):
     """Mints and knows conversation ids."""
 
     async def resume(self, conversation_id: str | None) -> str:
         """That id where it is known and alive, a new one otherwise."""
+        ...
+
+
+class StateUnavailable(ChatError):
+    """The state that replicas share can't be used; for health and logs, never for a visitor."""
+
+    code = "redis-error"
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class SharedState(Protocol):
+    """What replicas share: allowances and conversation ids."""
+
+    async def check(self) -> None:
+        """Return when it takes reads and writes; raise StateUnavailable otherwise."""
         ...
 
 
@@ -152,3 +185,5 @@ class Ports(Struct, frozen=True, kw_only=True):
     limiter: Limiter
     conversations: Conversations
     reindexer: Reindexer
+    shared: SharedState | None = None
+    """None where everything is in this process."""

@@ -9,9 +9,9 @@ Plain rank fusion stays selectable; across languages it believes words that matc
 (docs/performance.md has both side by side).
 
 In an index of both languages, embedding models rank every passage in the question's language above
-the right one in the other (sample site, English-only answer asked in Spanish: first in 31 of 100).
-So cosines are levelled: each language's passages are compared with the mean of their own language
-for this question, and ordinary words count half, since only one language can have them (67 of 100).
+the right one in the other. So cosines are levelled: each language's passages are compared with the
+mean of their own language for this question, and ordinary words count a quarter, since only one
+language can have them. `python -m bench.site` shows what each of these gains.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from corpus.vectors import Vector
 CANDIDATES_PER_HIT = 3  # candidates taken from each side for every passage wanted
 RRF_K = 60  # Cormack, Clarke and Büttcher, SIGIR 2009
 FOREIGN_WORD_WEIGHT = 0.3  # an ordinary word shared by two languages is mostly an accident
-BILINGUAL_WORD_WEIGHT = 0.5  # for ordinary words in an index of both languages
+BILINGUAL_WORD_WEIGHT = 0.25  # for ordinary words in an index of both languages
 LEVELLING_PRIOR = 2  # a language of one or two passages has no mean to speak of
 GENERATED_PENALTY = 0.05  # a summary names every page; it must not outrank the page itself
 BACKGROUND_RANKS = slice(5, 30)  # ranks 6–30: what an unrelated passage scores in this index

@@ -15,7 +15,7 @@ from corpus.windows import windows
 
 MOST_QUOTE_CHARS = 280
 MARKUP = re.compile(
-    r"^\s{0,3}(?:#{1,6}|>|[-*+]|\d+[.)])\s+|[*`]|(?<!\w)_+|_+(?!\w)|^\s*\|?[\s:|-]+\|?\s*$", re.M
+    r"^\s{0,3}(?:#{1,6}|>|[-*+]|\d+[.)])\s+|[*`]|(?<!\w)_+|(?<=[^\W_])_+(?!\w)|^[\s:|-]+$", re.M
 )
 
 
