@@ -7,11 +7,11 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
-from bot.adapters.conversations import LocalConversations
 from bot.adapters.embedder import LlamaEmbedder
 from bot.adapters.index_source import FolderIndexSource
-from bot.adapters.limiter import LocalLimiter
 from bot.adapters.llamacpp import LlamaServer
+from bot.adapters.redis_meter import MeteredModel
+from bot.adapters.redis_state import open_state
 from bot.adapters.reindexer import SubprocessReindexer
 from bot.chat.ports import Ports
 from corpus.settings import Settings
@@ -23,12 +23,15 @@ async def open_ports(
 ) -> AsyncGenerator[Ports, None]:
     """All ports for one life of the application; what is missing outside is no reason to fail.
 
-    Model servers that are down and an absent index show in the ports' own checks, so the bot starts
-    in any order with them. `config_path` is handed to the indexer.
+    Servers that are down, Redis among them, and an absent index show in the ports' own checks, so
+    the bot starts in any order with them. `config_path` is handed to the indexer.
     """
     index = FolderIndexSource(Path(settings.rag.index_path), settings.embeddings)
     async with AsyncExitStack() as stack:
-        model = await stack.enter_async_context(LlamaServer(settings.provider))
+        state = await stack.enter_async_context(open_state(settings))
+        server = await stack.enter_async_context(LlamaServer(settings.provider))
+        model = MeteredModel(server, state.budget)
+        stack.push_async_callback(model.aclose)
         embedder = await stack.enter_async_context(
             LlamaEmbedder(settings.embeddings, on_recovery=index.expect_other_embedder)
         )
@@ -40,8 +43,9 @@ async def open_ports(
             model=model,
             embedder=embedder,
             index=index,
-            limiter=LocalLimiter(settings.server.rate_limit),
-            conversations=LocalConversations(settings.conversations),
+            limiter=state.limiter,
+            conversations=state.conversations,
+            shared=state.shared,
             reindexer=SubprocessReindexer(config_path, on_published=lambda: index.look(embedder)),
         )
 

@@ -18,7 +18,7 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from bot.api.origins import Headers, Origins
 from bot.api.problems import MEDIA_TYPE, ProblemRaised, document, encode, retry_after
-from bot.chat.ports import Limiter, Verdict
+from bot.chat.ports import AddressLimiter, Limiter, Verdict
 
 logger = logging.getLogger("bot.api")
 
@@ -102,10 +102,17 @@ class Gate:
         """Count the request; a `send` that adds the RateLimit headers."""
         address = scope["client"][0] if scope["client"] else ""
         self._warn_about_proxy(address, request.get("x-forwarded-for"))
-        verdict = await self._limiter().check(self._key_of(address))
+        limiter = self._limiter()
+        if isinstance(limiter, AddressLimiter):
+            verdict = await limiter.check_address(address)
+        else:
+            verdict = await limiter.check(self._key_of(address))
+        wait = retry_after(verdict.retry_after_seconds)
+        if not verdict.allowed and verdict.refused_by == "site":
+            # No RateLimit fields: how much this visitor has left does not matter now.
+            raise ProblemRaised("busy", headers={"retry-after": wait})
         headers = self._rate_headers(verdict)
         if not verdict.allowed:
-            wait = retry_after(verdict.retry_after_seconds)
             raise ProblemRaised("rate-limited", headers={**headers, "retry-after": wait})
         encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
 

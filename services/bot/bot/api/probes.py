@@ -57,9 +57,10 @@ class Probes:
     async def components(self, *, deep: bool) -> dict[str, Component]:
         """Every component, within `probe_seconds` though a dependency hangs."""
         embedder_age = FRESH_SECONDS if deep else EMBEDDER_FRESH_SECONDS
-        llm, embedder = await asyncio.gather(
+        llm, embedder, redis = await asyncio.gather(
             self._outcome("llm", self._ports.model.check, FRESH_SECONDS),
             self._outcome("embeddings", self._ports.embedder.probe, embedder_age),
+            self._redis(),
         )
         provider, embeddings = self._settings.provider, self._settings.embeddings
         return {
@@ -74,8 +75,20 @@ class Probes:
             "embeddings": _component(
                 embedder, "degraded", model=embeddings.model, url=public_url(embeddings.endpoint)
             ),
-            "redis": Component(status="disabled"),
+            "redis": redis,
         }
+
+    async def _redis(self) -> Component:
+        if self._ports.shared is None:
+            return Component(status="disabled")
+        outcome = await self._outcome("redis", self._ports.shared.check, FRESH_SECONDS)
+        # Degraded and never unhealthy: without Redis every bot still limits, on its own.
+        return _component(
+            outcome,
+            "degraded",
+            url=public_url(self._settings.redis.url or ""),
+            limits="this bot's own" if outcome.code else "shared",
+        )
 
     def _store(self) -> Component:
         state = self._ports.index.state()

@@ -16,7 +16,7 @@ IN_MARK = r"(?:[\d,;–-]|[^\S\n])"
 ADDRESS_END = r"[^\s<>\"')\[\]!]"
 ADDRESS = rf"(?:(?<!\w)https?)?://{ADDRESS_END}{{1,200}}"
 PATTERN = re.compile(
-    rf"(?P<link>{BLANKS.format('lead')}{LABEL}\([^()\n]{{0,200}}\))"
+    rf"(?P<link>{BLANKS.format('lead')}{LABEL}\([^()\[\n]{{0,200}}\))"
     rf"|{BLANKS.format('blanks')}\[(?={IN_MARK}{{1,160}}\])"  # no citation is longer
     r"(?P<numbers>\s*\d+(?:\s*[,;–-]\s*\d+)*\s*[,;–-]?\s*)\](?P<paren>\(?)"
     rf"|(?P<address>{ADDRESS})|(?P<endless>\[(?={IN_MARK}{{161}}))|\]\(",
@@ -26,14 +26,14 @@ IN_LABEL = re.compile(ADDRESS, re.I)
 # What the end of the text so far may still become.
 OPEN = (
     re.compile(r"!?\[[^\[\]\n]{0,160}$|!$"),
-    re.compile(r"!?\[[^\[\]\n]{0,160}\](?:\([^()\n]{0,200})?$|\]$"),
+    re.compile(r"!?\[[^\[\]\n]{0,160}\](?:\([^()\[\n]{0,200})?$|\]$"),
     re.compile(rf"(?:(?<!\w)https?)?(?::/?|://{ADDRESS_END}{{0,200}})$", re.I),
     re.compile(r"(?<!\w)(?:h|ht|htt|https?)$", re.I),
     re.compile(r"[ \t]{1,4}$"),
 )
 LONGEST_OPEN = 400  # characters; more than any of the above can hold
 UNFINISHED_MARK = re.compile(r"[ \t]{0,4}\[[^\S\n]*\d" + IN_MARK + "*$")
-UNFINISHED_LINK = re.compile(LABEL + r"\([^()\n]*$")
+UNFINISHED_LINK = re.compile(LABEL + r"\([^()\[\n]*$")
 MOST_NUMBERS = 20
 
 

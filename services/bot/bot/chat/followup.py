@@ -19,7 +19,8 @@ OPENERS = frozenset("y e pero and but or so o ni entonces then".split())
 ASSENT = frozenset(
     "si claro vale venga dale sigue continua adelante yes yeah yep sure ok okay please go on continue "
     "no nope por favor why how porque explain explica explicame explicalo cuentame detalla amplia "
-    "resume resumelo elaborate details detalles ejemplo example".split()
+    "resume resumelo elaborate details detalles ejemplo example mejor better explicamelo repite repitelo "
+    "repeat again vez aclara aclaralo clarify simple simpler sencillo resumen summary seguro".split()
 )
 STANDS_ALONE_WORDS = 4  # content words from which a message without pointing words is a question
 MOST_STEPS_BACK = 3

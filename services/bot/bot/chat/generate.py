@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from bot.chat import prompt
 from bot.chat.admission import Ticket
+from bot.chat.attribution import Attribution
 from bot.chat.citations import CitationFilter
 from bot.chat.errors import ContextOverflow, ModelEmpty
 from bot.chat.events import Chunk, Event, Progress, Queued
 from bot.chat.ports import Finished, LanguageModel, Message, PromptProgress, TextDelta
 from bot.chat.search import Hit
-from bot.chat.sources import supporting
+from bot.chat.sources import full_text, supporting
 from bot.chat.turn import Turn
 from corpus.settings import Settings
 
@@ -86,6 +87,7 @@ class Generator:
         self, messages: tuple[Message, ...], hits: Sequence[Hit], turn: Turn
     ) -> AsyncGenerator[Event | Declined, None]:
         shown = CitationFilter(len(hits), "\n".join(hit.passage.chunk.text for hit in hits))
+        attribution = Attribution([full_text(hit) for hit in hits])
         opening = Opening(active=bool(hits))
         said = ""
         finished: Finished | None = None
@@ -97,7 +99,7 @@ class Generator:
                 elif isinstance(delta, Finished):
                     finished = delta
                 elif isinstance(delta, TextDelta) and (
-                    text := shown.feed(opening.feed(delta.text))
+                    text := attribution.settle(shown.feed(opening.feed(delta.text)))
                 ):
                     turn.speaks()
                     said += text
@@ -105,7 +107,7 @@ class Generator:
         if opening.declined:
             yield Declined(finished=finished)
             return
-        if text := shown.feed(opening.close()) + shown.close():
+        if text := attribution.settle(shown.feed(opening.close()) + shown.close()):
             turn.speaks()
             said += text
             yield Chunk(content=text)

@@ -131,7 +131,7 @@ class ChatService:
                     if not isinstance(event, Declined):
                         yield event
             return
-        spoken = recognise(question)
+        spoken = recognise(question, self._settings.persona.name)
         if spoken.kind is not None:
             for event in turn.fixed(self._small_talk(spoken.kind, turn.language), spoken.kind):
                 yield event

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from bot.chat.events import SourcePassage, Sources
+from bot.chat.names import names_in
 from bot.chat.search import Hit
 from corpus.model import Document
 from corpus.reader import Index, Passage
@@ -74,12 +75,17 @@ def quote(index: Index, passage: Passage, question: str, vector: Vector | None) 
 
 
 def supporting(hits: Sequence[Hit], text: str) -> int:
-    """Number of the passage that holds most of the words of `text`; 1 when none stands out."""
-    said = set(content_words(text))
-    shares = [len(said & set(words(_full_text(hit)))) for hit in hits]
+    """Number of the passage that holds most names of `text`, then most of its words; 1 at a tie.
+
+    Names first: they keep their spelling when the answer is in another language than the passage.
+    """
+    names, said = names_in(text), set(content_words(text))
+    held = [set(words(full_text(hit))) for hit in hits]
+    shares = [(len(names & there), len(said & there)) for there in held]
     return shares.index(max(shares)) + 1 if shares else 1
 
 
-def _full_text(hit: Hit) -> str:
+def full_text(hit: Hit) -> str:
+    """Everything of a passage an answer may rest on: title, heading and text."""
     passage = hit.passage
     return f"{passage.document.title} {passage.chunk.heading} {passage.chunk.text}"

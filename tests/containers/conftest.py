@@ -1,0 +1,94 @@
+"""Fixtures of the container tests: an engine, the stack with the models of `tiny`, and the figures.
+
+`make test-containers` runs them. `make test` skips them with one line, so that nobody's running engine
+gets a stack by surprise; with PORTFOLIO_BOT_NO_SKIP=1 they run or fail.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.containers.gateway_rig import GatewayRig, gateway_rig
+from tests.containers.stack import ROOT, Stack, docker, running_stack
+
+WANTED = "PORTFOLIO_BOT_CONTAINERS"
+NO_SKIP = "PORTFOLIO_BOT_NO_SKIP"
+CURE = "`make test-containers` starts one and runs these tests"
+FIGURES = pytest.StashKey[dict[str, str]]()
+
+Figure = Callable[[str, str], None]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A place for the figures of this run."""
+    config.stash[FIGURES] = {}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder needs the engine."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.container)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """One table of what was measured."""
+    figures = config.stash[FIGURES]
+    if not figures:
+        return
+    terminalreporter.section("figures of the stack")
+    width = max(map(len, figures))
+    for name, text in sorted(figures.items()):
+        terminalreporter.write_line(f"{name:{width}}  {text}")
+
+
+@pytest.fixture
+def figure(request: pytest.FixtureRequest) -> Figure:
+    """`figure("C5", "3,2 GB")` puts a line into the table."""
+    figures = request.config.stash[FIGURES]
+
+    def remember(name: str, text: str) -> None:
+        figures[name] = text
+
+    return remember
+
+
+@pytest.fixture(scope="session")
+def engine() -> None:
+    """A Docker engine that answers; the tests are skipped where there is none."""
+    forced = os.environ.get(NO_SKIP) == "1"
+    if os.environ.get(WANTED) != "1" and not forced:
+        pytest.skip(f"no containers wanted: {CURE}")
+    if shutil.which("docker") is None or docker("info", check=False).returncode:
+        if forced:
+            pytest.fail(f"no Docker engine answers: {CURE}", pytrace=False)
+        pytest.skip(f"no Docker engine answers: {CURE}")
+
+
+@pytest.fixture(scope="session")
+def rig(engine: None) -> Iterator[GatewayRig]:
+    """The real gateway before a stand-in for the bot: no models, quick."""
+    with gateway_rig() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def stack(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """The whole stack from compose.yaml, healthy, on a loopback port of its own."""
+    folder = tmp_path_factory.mktemp("stack")
+    shutil.copytree(ROOT / "data", folder / "data")
+    try:
+        with running_stack(folder) as made:
+            yield made
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr or b"").decode(errors="replace")[-2000:]
+        pytest.fail(f"{' '.join(map(str, error.cmd))}\n{said}", pytrace=False)

@@ -1,0 +1,72 @@
+"""The real gateway image in front of `upstream.py`, on a network of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from testcontainers.core.container import DockerContainer
+from testcontainers.core.network import Network
+from testcontainers.core.wait_strategies import LogMessageWaitStrategy
+
+from tests.containers.stack import ROOT, docker
+
+GATEWAY_IMAGE = "portfolio-bot/gateway:test"
+BOT_PORT = 7331
+GATEWAY_PORT = 8080
+
+
+@dataclass(frozen=True)
+class GatewayRig:
+    """Both containers; traffic goes to the published loopback port only."""
+
+    url: str
+    port: int
+    gateway: DockerContainer
+    upstream: DockerContainer
+
+    def gateway_log(self) -> str:
+        """All lines the gateway wrote."""
+        out, err = self.gateway.get_logs()
+        return (out + err).decode()
+
+
+@contextmanager
+def gateway_rig() -> Iterator[GatewayRig]:
+    """Start both; the helper container of testcontainers is left out, its image can't be had everywhere."""
+    os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
+    docker("build", "--quiet", "--tag", GATEWAY_IMAGE, str(ROOT / "services/gateway"))
+    script = Path(__file__).with_name("upstream.py")
+    with Network() as network:
+        upstream = (
+            DockerContainer(base_image())
+            .with_network(network)
+            .with_network_aliases("bot")
+            .with_volume_mapping(str(script), "/upstream.py", "ro")
+            .with_command(["python3", "-u", "/upstream.py", str(BOT_PORT)])
+            .with_kwargs(init=True)
+        )
+        gateway = (
+            DockerContainer(GATEWAY_IMAGE)
+            .with_network(network)
+            .with_tmpfs_mount("/data", "size=1m,uid=10001")
+            .with_kwargs(
+                init=True, read_only=True, cap_drop=["ALL"], security_opt=["no-new-privileges:true"]
+            )
+            # Not HttpWaitStrategy: inside a container of its own it would ask the bridge's address.
+            .waiting_for(LogMessageWaitStrategy("serving initial configuration"))
+        )
+        # with_bind_ports knows no address; without one the port would be open to the network.
+        gateway.ports[f"{GATEWAY_PORT}/tcp"] = ("127.0.0.1", None)
+        with upstream, gateway:
+            port = int(gateway.get_exposed_port(GATEWAY_PORT))
+            yield GatewayRig(f"http://127.0.0.1:{port}", port, gateway, upstream)
+
+
+def base_image() -> str:
+    """The Python image that the Dockerfiles build on."""
+    first = (ROOT / "services/bot/Dockerfile").read_text("utf-8").split("FROM ", 1)[1]
+    return first.split()[0]

@@ -1,0 +1,264 @@
+"""Redis down, hanging, emptied, full, closed to us: nobody waits, nobody gets more, it heals alone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from bot.adapters.redis_state import State
+from bot.chat.ports import StateUnavailable
+from corpus.settings import RateLimitSettings
+from native.ports import free_port
+from tests.redis_server import RedisServer, eventually, replica, serve_redis
+
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
+
+SLOW = RateLimitSettings(requests_per_minute=1, burst=5)
+ADDED_SECONDS = 0.3
+CROWD_SECONDS = ADDED_SECONDS + 0.1
+"""For many requests in one event loop, which also takes its time."""
+ADDRESS = "203.0.113.7"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    yield from serve_redis(tmp_path)
+
+
+async def timed(bot: State, address: str) -> tuple[bool, float]:
+    """One request as the gate and the answer make it: (let in, seconds)."""
+    began = monotonic()
+    verdict = await bot.limiter.check_address(address)
+    await bot.conversations.resume(None)
+    return verdict.allowed, monotonic() - began
+
+
+async def problem(bot: State) -> str | None:
+    """What health says."""
+    assert bot.shared is not None
+    try:
+        await bot.shared.check()
+    except StateUnavailable as error:
+        return error.code
+    return None
+
+
+async def healthy(bot: State) -> bool:
+    return await problem(bot) is None
+
+
+async def test_absent_from_the_start(server: RedisServer) -> None:
+    """F6: no error at the start, the limits hold, and it comes in when Redis comes up."""
+    server.stop()
+    async with replica(server.settings(SLOW)) as bot:
+        found = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 3)]
+        assert [let_in for let_in, _ in found] == [True] * SLOW.burst + [False] * 3
+        assert max(seconds for _, seconds in found) < ADDED_SECONDS
+        assert await problem(bot) == "redis-unreachable"
+        server.start()
+        await eventually(lambda: healthy(bot))
+        await bot.limiter.check_address("203.0.113.9")
+        assert server.names("rl:a:")
+
+
+async def test_a_host_that_has_no_address_costs_no_more(server: RedisServer) -> None:
+    settings = server.settings(SLOW, url=f"redis://no-such-host.invalid:{free_port()}")
+    async with replica(settings) as bot:
+        let_in, seconds = await timed(bot, ADDRESS)
+        assert let_in
+        assert seconds < ADDED_SECONDS
+
+
+async def test_stopping_gives_nobody_a_second_burst(server: RedisServer) -> None:
+    """F6, RL-06: neither open nor 500. What Redis knew goes on in the process."""
+    async with replica(server.settings(SLOW)) as one, replica(server.settings(SLOW)) as two:
+        for bot in (one, two, one, two):
+            assert (await timed(bot, ADDRESS))[0]
+        assert (await one.limiter.check_address(ADDRESS)).remaining == 0
+        await timed(two, "203.0.113.8")
+        server.stop()
+        assert not (await timed(one, ADDRESS))[0]
+        left = [(await timed(two, "203.0.113.8"))[0] for _ in range(6)]
+        assert left == [True] * 4 + [False] * 2
+
+
+async def test_restart_loses_counts_but_no_request(server: RedisServer) -> None:
+    """F8, RL-04: scripts, secret and keys are gone; the next request is a normal one."""
+    async with replica(server.settings(SLOW)) as bot:
+        await asyncio.gather(*(timed(bot, f"198.51.100.{n}") for n in range(30)))
+        server.stop()
+        server.start()
+        for _ in range(3):
+            assert (await timed(bot, "203.0.113.50"))[0]
+        assert await problem(bot) is None
+        assert len(server.names("rl:a:")) == 1
+
+
+async def test_flushed(server: RedisServer) -> None:
+    """F8: both replicas go on with one new secret, so the limit stays one."""
+    async with replica(server.settings(SLOW)) as one, replica(server.settings(SLOW)) as two:
+        await timed(one, ADDRESS)
+        await timed(two, ADDRESS)
+        server.admin.flushall()
+        found = [(await timed(bot, ADDRESS))[0] for bot in [one, two] * 5]
+        assert sum(found) == SLOW.burst
+        assert await problem(one) is None
+
+
+async def test_hanging_costs_nobody_more_than_the_deadline(server: RedisServer) -> None:
+    """F7: 200 at once from 100 visitors, then the rest of the outage at no cost."""
+    async with replica(server.settings(SLOW), rest_seconds=30) as bot:
+        await asyncio.gather(*(timed(bot, f"198.51.100.{n}") for n in range(40)))
+        server.pause()
+        try:
+            found = await asyncio.gather(*(timed(bot, f"192.0.2.{n % 100}") for n in range(200)))
+            assert (
+                max(seconds for _, seconds in found) < ADDED_SECONDS + 0.1
+            )  # 0.1: 200 in one loop
+            assert all(let_in for let_in, _ in found)
+            later = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 1)]
+            assert max(seconds for _, seconds in later) < 0.02
+            assert [let_in for let_in, _ in later] == [True] * SLOW.burst + [False]
+        finally:
+            server.resume()
+        await eventually(lambda: healthy(bot))
+        assert (await timed(bot, "203.0.113.99"))[0]
+        assert server.names("rl:a:")
+
+
+async def test_during_an_outage_one_request_at_a_time_looks_whether_it_is_over(
+    server: RedisServer,
+) -> None:
+    """After the rest a single request pays the deadline; recovery needs nobody's help."""
+    async with replica(server.settings(SLOW), rest_seconds=0.2) as bot:
+        server.pause()
+        try:
+            await timed(bot, ADDRESS)
+            await asyncio.sleep(0.25)
+            found = await asyncio.gather(*(timed(bot, f"192.0.2.{n}") for n in range(50)))
+            assert sum(seconds > 0.15 for _, seconds in found) == 1
+            assert max(seconds for _, seconds in found) < CROWD_SECONDS
+        finally:
+            server.resume()
+        await asyncio.sleep(0.25)
+        await timed(bot, "203.0.113.99")
+        assert server.names("rl:a:")
+
+
+async def test_cut_connections_are_replaced_at_once(server: RedisServer) -> None:
+    """F15: the one retry is for this."""
+    async with replica(server.settings(SLOW), rest_seconds=30) as bot:
+        await asyncio.gather(*(timed(bot, f"198.51.100.{n}") for n in range(30)))
+        server.admin.client_kill_filter(user="bot")
+        found = await asyncio.gather(*(timed(bot, f"192.0.2.{n}") for n in range(30)))
+        assert all(let_in for let_in, _ in found)
+        assert len(server.names("rl:a:")) == 60
+
+
+async def test_connections_are_bounded(server: RedisServer) -> None:
+    async with replica(server.settings(SLOW)) as bot:
+        await asyncio.gather(*(bot.limiter.check_address(f"198.51.100.{n}") for n in range(250)))
+        users = [client["user"] for client in server.admin.client_list()]
+        assert 1 <= users.count("bot") <= 16
+    await eventually(lambda: gone(server))
+
+
+async def gone(server: RedisServer) -> bool:
+    return all(client["user"] != "bot" for client in server.admin.client_list())
+
+
+async def test_full_of_foreign_keys_the_process_decides(server: RedisServer) -> None:
+    """F9, OPS-07: writes are refused (OOM), inside scripts too; the limit stays exact here."""
+    server.admin.config_set("maxmemory", "2mb")
+    async with replica(server.settings(SLOW)) as bot:
+        await timed(bot, "198.51.100.1")
+        fill(server, lifetime_seconds=None)
+        found = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 3)]
+        assert [let_in for let_in, _ in found] == [True] * SLOW.burst + [False] * 3
+        assert max(seconds for _, seconds in found) < ADDED_SECONDS
+        assert await problem(bot) == "redis-full"
+        server.admin.delete(*server.admin.scan_iter("filler:*"))
+        await eventually(lambda: healthy(bot))
+
+
+async def test_full_of_keys_that_end_redis_makes_room(server: RedisServer) -> None:
+    """F9, OPS-07: `volatile-ttl` lets the shared limit stay exact."""
+    server.admin.config_set("maxmemory", "2mb")
+    async with replica(server.settings(SLOW)) as one, replica(server.settings(SLOW)) as two:
+        await timed(one, "198.51.100.1")
+        fill(server, lifetime_seconds=50)
+        found = [(await timed(bot, ADDRESS))[0] for bot in [one, two] * 5]
+        assert sum(found) == SLOW.burst
+        assert await problem(one) is None
+        assert int(server.admin.info("stats")["evicted_keys"]) > 0
+
+
+def fill(server: RedisServer, lifetime_seconds: int | None) -> None:
+    """Write until no memory is left, or well beyond it."""
+    import redis
+
+    try:
+        for number in range(6000):
+            server.admin.set(f"filler:{number}", "x" * 500, ex=lifetime_seconds)
+    except redis.exceptions.OutOfMemoryError:
+        pass
+
+
+async def test_wrong_password(server: RedisServer, caplog: pytest.LogCaptureFixture) -> None:
+    """The limits hold, health says so, and a corrected file needs no restart."""
+    caplog.set_level(logging.INFO)
+    server.password_file.write_text("wrong password\n")
+    async with replica(server.settings(SLOW)) as bot:
+        found = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 1)]
+        assert [let_in for let_in, _ in found] == [True] * SLOW.burst + [False]
+        assert max(seconds for _, seconds in found) < ADDED_SECONDS
+        assert await problem(bot) == "redis-denied"
+        server.password_file.unlink()
+        assert await problem(bot) == "redis-denied"
+        server.password_file.write_text("correct horse battery staple")
+        await eventually(lambda: healthy(bot))
+    messages = [record.getMessage() for record in caplog.records if record.name == "bot.redis"]
+    assert len(messages) == 2, "one line when it fails, one when it is back"
+    assert "password" not in " ".join(messages)
+
+
+async def test_a_right_that_is_missing_is_a_failure_too(server: RedisServer) -> None:
+    server.admin.acl_setuser("bot", commands=["-set"])
+    async with replica(server.settings(SLOW)) as bot:
+        assert [(await timed(bot, ADDRESS))[0] for _ in range(6)] == [True] * 5 + [False]
+        assert await problem(bot) == "redis-denied"
+
+
+async def test_something_that_is_not_redis(server: RedisServer) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(100)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    listener = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with listener:
+        port = listener.sockets[0].getsockname()[1]
+        async with replica(server.settings(SLOW, url=f"redis://127.0.0.1:{port}")) as bot:
+            assert [(await timed(bot, ADDRESS))[0] for _ in range(6)] == [True] * 5 + [False]
+            assert str(await problem(bot)).startswith("redis-")
+
+
+async def test_a_visitor_who_leaves_while_redis_hangs_breaks_nothing(server: RedisServer) -> None:
+    async with replica(server.settings(SLOW)) as bot:
+        await timed(bot, ADDRESS)
+        server.pause()
+        tasks = [asyncio.create_task(timed(bot, f"192.0.2.{n}")) for n in range(20)]
+        await asyncio.sleep(0.05)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        server.resume()
+        found = [await timed(bot, "203.0.113.50") for _ in range(6)]
+        assert [let_in for let_in, _ in found] == [True] * 5 + [False]
+        assert await problem(bot) is None
