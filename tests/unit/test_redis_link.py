@@ -9,7 +9,7 @@ import pytest
 from redis import exceptions
 
 from bot.adapters.redis_keys import DaySecret, conversation_key
-from bot.adapters.redis_link import PasswordFile, RedisLink, problem_code
+from bot.adapters.redis_link import MAX_CONNECTIONS, PasswordFile, RedisLink, problem_code
 from bot.chat.ports import StateUnavailable
 from corpus.errors import SettingsError
 from corpus.settings import RedisSettings
@@ -109,23 +109,65 @@ async def test_after_a_failure_it_rests_then_one_call_tries() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_line_before_a_working_redis_is_not_its_failure() -> None:
-    """A crowd on a busy machine may time out in line; nobody rests for that."""
-    link = RedisLink(NOWHERE)
+async def test_what_was_known_without_redis_is_no_sign_that_it_is_back() -> None:
+    now = [100.0]
+    link = RedisLink(NOWHERE, rest_seconds=3.0, clock=lambda: now[0])
+    tries: list[str] = []
 
     async def work() -> str:
-        await asyncio.sleep(0.03)
+        tries.append("tried")
+        raise ConnectionResetError
+
+    for _ in range(2):
+        with pytest.raises(StateUnavailable):
+            await link.run(work)
+        assert await link.run(work, known=lambda: "remembered") == "remembered"
+    assert len(tries) == 1
+    now[0] += 3.1
+    assert await link.run(work, known=lambda: "remembered") == "remembered"
+    with pytest.raises(StateUnavailable):
+        await link.run(work)
+    assert len(tries) == 2
+    await link.aclose()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("had_seconds", "rests"), [(0.05, False), (0.09, True)])
+async def test_only_what_had_its_time_says_that_redis_hangs(
+    had_seconds: float, rests: bool
+) -> None:
+    """A crowd on a busy machine may time out after a wait in line; nobody rests for that."""
+    times = [100.0]
+    link = RedisLink(NOWHERE, clock=lambda: times[0])
+
+    async def hang() -> None:
+        times[0] += had_seconds
+        await asyncio.Event().wait()
+
+    async def work() -> str:
         return "done"
 
-    async def call() -> bool:
-        try:
-            return await link.run(work) == "done"
-        except StateUnavailable:
-            return False
+    with pytest.raises(StateUnavailable, match="redis-timeout"):
+        await link.run(hang)
+    if rests:
+        with pytest.raises(StateUnavailable, match="redis-timeout"):
+            await link.run(work)
+    else:
+        assert await link.run(work) == "done"
+    await link.aclose()
 
-    found = await asyncio.gather(*(call() for _ in range(200)))
-    assert 0 < sum(found) < 200
-    assert await call()
+
+@pytest.mark.anyio
+async def test_who_waits_too_long_for_a_connection_goes_on_without() -> None:
+    link = RedisLink(NOWHERE, clock=lambda: 100.0)
+    free = asyncio.Event()
+    holders = [asyncio.create_task(link.run(free.wait)) for _ in range(MAX_CONNECTIONS)]
+    await asyncio.sleep(0.05)
+    with pytest.raises(StateUnavailable):
+        await link.run(free.wait)
+    free.set()
+    await asyncio.gather(*holders, return_exceptions=True)
+    assert await link.run(free.wait)
     await link.aclose()
 
 

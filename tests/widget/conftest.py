@@ -36,7 +36,9 @@ def unavailable(reason: str) -> NoReturn:
 
 def find_chromium() -> str | None:
     """`$CHROMIUM`, else the system's own."""
-    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    return (
+        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    )
 
 
 @pytest.fixture(scope="package")
@@ -79,7 +81,9 @@ class Watched:
 
     def check(self, page: Page) -> None:
         """Fail when there was anything; begin anew."""
-        found = page.evaluate("({ violations: window.__violations || [], executed: window.__pwn || 0 })")
+        found = page.evaluate(
+            "({ violations: window.__violations || [], executed: window.__pwn || 0 })"
+        )
         seen = {**found, "foreign": self.foreign, "errors": self.errors, "dialogs": self.dialogs}
         self.foreign, self.errors, self.dialogs = [], [], []
         assert not any(seen.values()), seen
@@ -128,7 +132,9 @@ def page(shared_page: tuple[Page, Watched], stage: Stage) -> Iterator[Page]:
     try:
         watched.check(page)
     finally:
-        page.evaluate("if (location.protocol === 'http:') { localStorage.clear(); sessionStorage.clear(); }")
+        page.evaluate(
+            "if (location.protocol === 'http:') { localStorage.clear(); sessionStorage.clear(); }"
+        )
         page.context.clear_permissions()
         page.goto("about:blank")
 
@@ -139,7 +145,9 @@ def new_page(browser: Browser, stage: Stage) -> Iterator[Callable[..., Page]]:
     made: list[tuple[Page, Watched]] = []
 
     def make(*own: str, **options: Any) -> Page:
-        page = browser.new_context(**{"locale": "en-GB", "viewport": {"width": 1100, "height": 800}, **options}).new_page()
+        page = browser.new_context(
+            **{"locale": "en-GB", "viewport": {"width": 1100, "height": 800}, **options}
+        ).new_page()
         page.set_default_timeout(5000)
         made.append((page, watch(page, stage.origin, *own)))
         return page

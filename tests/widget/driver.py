@@ -18,7 +18,12 @@ class Chat:
         self.stage = stage
 
     def load(
-        self, attributes: str = "", *, body: str = "<h1>Host</h1>", policy: str | None = STRICT, path: str = "/",
+        self,
+        attributes: str = "",
+        *,
+        body: str = "<h1>Host</h1>",
+        policy: str | None = STRICT,
+        path: str = "/",
         head: str = "",
     ) -> Chat:
         """Go to a host page that has the tag."""
@@ -93,7 +98,9 @@ class Chat:
 
     def focused(self) -> str:
         """Class or tag of what has the focus inside the widget."""
-        found: str = self.inside("root.activeElement ? root.activeElement.className || root.activeElement.tagName : ''")
+        found: str = self.inside(
+            "root.activeElement ? root.activeElement.className || root.activeElement.tagName : ''"
+        )
         return found
 
 

@@ -18,7 +18,12 @@ STRICT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+TYPES = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".html": "text/html",
+    ".svg": "image/svg+xml",
+}
 INFO = {
     "name": "Marea",
     "model": "qwen2.5-1.5b-instruct",
@@ -96,12 +101,16 @@ class Stage:
         """The next question gets this."""
         self.scripts.append(steps)
 
-    def refuse(self, status: int, code: str, headers: dict[str, str] | None = None, **more: Any) -> None:
+    def refuse(
+        self, status: int, code: str, headers: dict[str, str] | None = None, **more: Any
+    ) -> None:
         """The next question is refused with a problem document."""
         problem = {"type": "about:blank", "title": code, "status": status, "code": code, **more}
         self.replies.append((status, headers or {}, json.dumps(problem).encode()))
 
-    def host(self, body: str = "", *, path: str = "/", policy: str | None = STRICT, head: str = "") -> str:
+    def host(
+        self, body: str = "", *, path: str = "/", policy: str | None = STRICT, head: str = ""
+    ) -> str:
         """Put a page at `path`; its address."""
         headers = {"Content-Security-Policy": policy} if policy else {}
         html = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Host</title>{head}</head><body>{body}</body></html>'
@@ -125,7 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Quiet."""
 
-    def _send(self, status: int, body: bytes, kind: str, headers: dict[str, str] | None = None) -> None:
+    def _send(
+        self, status: int, body: bytes, kind: str, headers: dict[str, str] | None = None
+    ) -> None:
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
@@ -183,7 +194,9 @@ class _Handler(BaseHTTPRequestHandler):
         for _ in range(rounds):
             if waited.wait(0.01) or self.stage.closing.is_set():
                 return True
-            if select.select([self.connection], [], [], 0)[0] and not self.connection.recv(1, socket.MSG_PEEK):
+            if select.select([self.connection], [], [], 0)[0] and not self.connection.recv(
+                1, socket.MSG_PEEK
+            ):
                 return False
         return True
 
@@ -196,7 +209,9 @@ def running_stage() -> Iterator[Stage]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     stage.origin = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield stage

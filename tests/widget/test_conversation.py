@@ -71,9 +71,18 @@ def test_the_first_word_is_there_in_the_frame_after_its_bytes(chat: Chat, stage:
     assert chat.page.evaluate("window.__frames") <= 2
 
 
-def test_sources_come_before_the_answer_with_section_quote_and_language(chat: Chat, stage: Stage) -> None:
+def test_sources_come_before_the_answer_with_section_quote_and_language(
+    chat: Chat, stage: Stage
+) -> None:
     go = threading.Event()
-    spanish = passage(2, title="Sobre el estudio", section="", url="/sobre#como", lang="es", quote="Somos dos personas.")
+    spanish = passage(
+        2,
+        title="Sobre el estudio",
+        section="",
+        url="/sobre#como",
+        lang="es",
+        quote="Somos dos personas.",
+    )
     stage.play(START, sources(passage(), spanish), go, chunks("Yes [1]."), done())
     chat.ask()
     chat.cards.first.wait_for()
@@ -97,7 +106,11 @@ def test_links_land_on_the_passage(chat: Chat, stage: Stage) -> None:
     long = "one two three four five six seven eight, nine ten-eleven twelve…"
     stage.play(
         START,
-        sources(passage(), passage(2, url="https://example.org/a", quote=long), passage(3, url="/b", quote="")),
+        sources(
+            passage(),
+            passage(2, url="https://example.org/a", quote=long),
+            passage(3, url="/b", quote=""),
+        ),
         chunks("a [1] b [2, 3] c [9]."),
         done(),
     )
@@ -179,7 +192,16 @@ def test_a_refusal_is_an_answer_with_the_nearest_pages(chat: Chat, stage: Stage)
 
 
 def test_unknown_events_and_comments_are_passed_over(chat: Chat, stage: Stage) -> None:
-    stage.play(b": hello\n\n", START, b": beat\n\n", event("novelty", x=1), sources(), chunks("ok"), b"retry: 1\n\n", done())
+    stage.play(
+        b": hello\n\n",
+        START,
+        b": beat\n\n",
+        event("novelty", x=1),
+        sources(),
+        chunks("ok"),
+        b"retry: 1\n\n",
+        done(),
+    )
     chat.asked()
     assert chat.text.inner_text() == "ok"
 
@@ -241,15 +263,25 @@ def test_a_broken_event_is_a_cut(chat: Chat, stage: Stage) -> None:
 
 
 def test_an_error_event_keeps_text_and_offers_another_try(chat: Chat, stage: Stage) -> None:
-    stage.play(START, sources(), chunks("Half"), event("error", code="model-interrupted", message="Lost.", retryable=True))
+    stage.play(
+        START,
+        sources(),
+        chunks("Half"),
+        event("error", code="model-interrupted", message="Lost.", retryable=True),
+    )
     chat.asked()
-    assert "The answer broke off. The chat is not available now." in chat.page.locator(".fail").inner_text()
+    assert (
+        "The answer broke off. The chat is not available now."
+        in chat.page.locator(".fail").inner_text()
+    )
     assert chat.page.get_by_role("button", name="Try again").is_enabled()
     assert chat.cards.first.is_visible()
 
 
 def test_an_error_that_no_retry_helps(chat: Chat, stage: Stage) -> None:
-    stage.play(START, event("error", code="invalid-question", message="Nothing to ask.", retryable=False))
+    stage.play(
+        START, event("error", code="invalid-question", message="Nothing to ask.", retryable=False)
+    )
     chat.asked()
     assert chat.page.locator(".fail").inner_text() == "Nothing to ask."
     assert not chat.page.get_by_role("button", name="Try again").count()
@@ -271,13 +303,21 @@ def test_too_many_questions_say_how_long_to_wait(chat: Chat, stage: Stage) -> No
     ("status", "code", "extra", "said", "retry"),
     [
         (503, "busy", {}, "Many people are asking right now.", True),
-        (422, "question-too-long", {"limit": 1000}, "The question is too long: 1000 characters at most.", False),
+        (
+            422,
+            "question-too-long",
+            {"limit": 1000},
+            "The question is too long: 1000 characters at most.",
+            False,
+        ),
         (403, "origin-not-allowed", {}, "The chat takes no questions from this site.", False),
         (504, "model-timeout", {}, "The chat is not available now.", True),
         (413, "body-too-large", {}, "The chat is not available now.", False),
     ],
 )
-def test_refusals(chat: Chat, stage: Stage, status: int, code: str, extra: dict[str, int], said: str, retry: bool) -> None:
+def test_refusals(
+    chat: Chat, stage: Stage, status: int, code: str, extra: dict[str, int], said: str, retry: bool
+) -> None:
     stage.refuse(status, code, **extra)
     chat.asked()
     assert said in chat.page.locator(".fail").inner_text()
@@ -355,7 +395,9 @@ def test_a_question_never_exceeds_what_the_bot_takes(chat: Chat, stage: Stage) -
     assert len(stage.asked[-1]["messages"]) == 5
 
 
-def test_the_conversation_is_there_after_a_reload_and_on_other_pages(chat: Chat, stage: Stage) -> None:
+def test_the_conversation_is_there_after_a_reload_and_on_other_pages(
+    chat: Chat, stage: Stage
+) -> None:
     chat.asked()
     chat.load(path="/other").open()
     chat.wait_text("Con Stripe")
@@ -392,15 +434,19 @@ def test_history_can_be_switched_off(page: Page, stage: Stage) -> None:
                                   '{"at": 1, "turns": [{"q": "old", "a": "old"}]}', '{"at": 9e99, "turns": 7}'])  # fmt: skip
 def test_broken_storage_does_no_harm(page: Page, stage: Stage, kept: str) -> None:
     chat = Chat(page, stage).load()
-    page.evaluate("kept => localStorage.setItem(`rony-chat:${location.origin}/api/chat`, kept)", kept)
+    page.evaluate(
+        "kept => localStorage.setItem(`rony-chat:${location.origin}/api/chat`, kept)", kept
+    )
     chat.open().asked()
     assert "Con Stripe" in chat.text.inner_text()
 
 
 def test_without_storage_the_chat_still_works(new_page: Callable[..., Page], stage: Stage) -> None:
     page = new_page()
-    page.add_init_script("for (const name of ['localStorage', 'sessionStorage']) "
-                         "Object.defineProperty(window, name, { get() { throw new DOMException('no', 'SecurityError'); } });")
+    page.add_init_script(
+        "for (const name of ['localStorage', 'sessionStorage']) "
+        "Object.defineProperty(window, name, { get() { throw new DOMException('no', 'SecurityError'); } });"
+    )
     chat = Chat(page, stage).load().open().asked().asked("And?")
     assert len(stage.asked[-1]["messages"]) == 3
     assert "Con Stripe" in chat.text.inner_text()
@@ -483,7 +529,12 @@ def test_the_notice_that_an_ai_answers_is_always_there(chat: Chat) -> None:
 
 def test_a_hidden_character_never_reaches_the_page(chat: Chat, stage: Stage) -> None:
     """B9."""
-    stage.play(START, sources(passage(title="a\u202eb\u200bc")), chunks("x\u202ey\U000e0041z\x07 👩\u200d🚀"), done())
+    stage.play(
+        START,
+        sources(passage(title="a\u202eb\u200bc")),
+        chunks("x\u202ey\U000e0041z\x07 👩\u200d🚀"),
+        done(),
+    )
     chat.asked("q\u2066r")
     assert chat.text.evaluate("node => node.textContent") == "xyz 👩\u200d🚀"
     assert chat.cards.first.inner_text().startswith("1 abc")

@@ -69,7 +69,7 @@ IN_PAGE = """([payloads, cut, passages]) => (async () => {
   return bad;
 })()""".replace("INSPECT", INSPECT)
 # Frames come as soon as the text is there: every prefix is drawn.
-AT_ONCE = "window.requestAnimationFrame = (work) => { queueMicrotask(work); return 1; };"
+AT_ONCE = "() => { window.requestAnimationFrame = (work) => { queueMicrotask(work); return 1; }; }"
 
 
 def run(page: Page, payloads: list[str], *, cut: bool, passages: bool = True) -> None:
@@ -114,7 +114,11 @@ def test_nor_from_the_history(page: Page, stage: Stage) -> None:
 
 def test_nor_from_info_or_errors(page: Page, stage: Stage) -> None:
     hostile = '"><img src=x onerror=window.__pwn++>'
-    stage.info = {"name": hostile, "topics": {"en": [hostile]}, "suggested_questions": {"en": [hostile, 3, None]}}
+    stage.info = {
+        "name": hostile,
+        "topics": {"en": [hostile]},
+        "suggested_questions": {"en": [hostile, 3, None]},
+    }
     chat = Chat(page, stage).load(policy=None).open()
     page.locator(".chips .chip").first.wait_for()
     stage.play(START, event("error", code=hostile, message=hostile, retryable=True))
@@ -156,9 +160,14 @@ def test_links(page: Page, stage: Stage, written: str, href: str | None) -> None
 
 def test_code_shows_the_characters(page: Page, stage: Stage) -> None:
     chat = Chat(page, stage).load().open()
-    stage.play(START, chunks("`<b>&lt;</b>`\n\n```html\n<script>x</script> **y** [a](b)\n```"), done())
+    stage.play(
+        START, chunks("`<b>&lt;</b>`\n\n```html\n<script>x</script> **y** [a](b)\n```"), done()
+    )
     chat.asked()
-    assert chat.text.locator("code").all_text_contents() == ["<b>&lt;</b>", "<script>x</script> **y** [a](b)"]
+    assert chat.text.locator("code").all_text_contents() == [
+        "<b>&lt;</b>",
+        "<script>x</script> **y** [a](b)",
+    ]
 
 
 def test_images_never_load(page: Page, stage: Stage) -> None:
@@ -190,7 +199,9 @@ def test_a_hostile_page_does_not_break_it(page: Page, stage: Stage) -> None:
     assert page.locator(".rony-chat-widget-root").count() == 1
     chat.open().asked()
     assert "Con Stripe" in chat.text.inner_text()
-    style = chat.text.evaluate("node => { const s = getComputedStyle(node); return [s.color, s.fontSize]; }")
+    style = chat.text.evaluate(
+        "node => { const s = getComputedStyle(node); return [s.color, s.fontSize]; }"
+    )
     assert style == ["rgb(27, 35, 40)", "15px"]
     assert len(stage.asked) == 1
     page.unroute("**/host.js")
@@ -200,7 +211,9 @@ def test_a_hostile_page_does_not_break_it(page: Page, stage: Stage) -> None:
 def test_messages_of_foreign_frames_are_ignored(page: Page, stage: Stage) -> None:
     """X8."""
     chat = Chat(page, stage).load().open()
-    page.evaluate("for (const data of ['open', {type: 'ask', question: 'x'}, {type: 'rony-chat:ask'}]) postMessage(data, '*')")
+    page.evaluate(
+        "for (const data of ['open', {type: 'ask', question: 'x'}, {type: 'rony-chat:ask'}]) postMessage(data, '*')"
+    )
     page.wait_for_timeout(50)
     assert stage.asked == []
     assert chat.text.count() == 0

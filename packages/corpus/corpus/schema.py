@@ -6,9 +6,9 @@ APPLICATION_ID = 0x50424F54  # "PBOT": tells our file from any other SQLite data
 SCHEMA_VERSION = 1
 
 # remove_diacritics 2 folds every accent, so `año` and `ano` are one token (measured, SQLite 3.40);
-# the dense side tells them apart. A vector's part 0 is the whole chunk with its breadcrumb, parts 1…
-# are its windows (corpus.windows), part -1 is title, description and heading alone. `aliases` holds spoken forms of names the tokenizer destroys
-# (C++, C#, .NET): see corpus.text.aliases.
+# the dense side tells them apart. `aliases` holds spoken forms of names the tokenizer destroys (C++,
+# C#, .NET): see corpus.text.aliases. A vector's part 0 is the whole chunk with its breadcrumb, parts
+# 1… are its windows (corpus.windows), part -1 is title, description and heading alone.
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE document (

@@ -92,7 +92,7 @@
 
   const ICONS = {
     chat: "M4 5h16v11H9l-5 4z", close: "M6 6l12 12M18 6L6 18", forget: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
-    send: "M4 12l16-8-5 16-4-6z", stop: "M7 7h10v10H7z", down: "M12 5v14M6 13l6 6 6-6", copy: "M9 9h10v11H9zM5 15V4h10",
+    send: "M4 12l16-8-5 16-4-6z", stop: "M7 7h10v10H7zM9 9h6v6H9zM11 11h2v2h-2z", down: "M12 5v14M6 13l6 6 6-6", copy: "M9 9h10v11H9zM5 15V4h10",
     up: "M7 11v9H4v-9zM7 11l4-7c2 0 2 1 2 2v4h6l-1 10H7", no: "M7 13V4H4v9zM7 13l4 7c2 0 2-1 2-2v-4h6L18 4H7",
     again: "M5 12a7 7 0 1 1 2 5M5 19v-4h4",
   };
@@ -887,7 +887,7 @@
 
   const grow = () => {
     box.style.setProperty("height", "auto");
-    box.style.setProperty("height", `${Math.min(box.scrollHeight + 2, 140)}px`);
+    box.style.setProperty("height", `${Math.min(box.scrollHeight, 140)}px`);
   };
   box.addEventListener("input", grow);
   box.addEventListener("keydown", (event) => {

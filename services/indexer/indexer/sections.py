@@ -48,7 +48,9 @@ def outline(body: str, title: str, *, mdx: bool) -> Outline:
     tokens = parser.parse(plain_source(strip_mdx(body) if mdx else body, parser))
     tree = SyntaxTreeNode(tokens)
     title = title or _first_title(tree)
-    builder = _Builder(title)
+    levels = [node.tag for node in tree.children if node.type == "heading"]
+    lone_h1 = levels[:1] == ["h1"] and levels.count("h1") == 1 and len(levels) > 1
+    builder = _Builder(title, lone_h1)
     slugger = Slugger()
     for node in tree.children:
         if node.type == "heading" and builder.open_section(node, slugger):
@@ -61,8 +63,9 @@ def outline(body: str, title: str, *, mdx: bool) -> Outline:
 
 
 class _Builder:
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, lone_h1: bool) -> None:
         self._title = title
+        self._lone_h1 = lone_h1
         self._open: list[tuple[int, str]] = []
         self._sections: list[tuple[int, tuple[str, ...], str, list[Block]]] = [(0, (), "", [])]
 
@@ -79,11 +82,13 @@ class _Builder:
         while self._open and self._open[-1][0] >= level:
             self._open.pop()
         title = _capped(full)
-        is_document_title = level == 1 and _same(full, self._title) and not self._open
+        # The one H1 over a page's sections is its title in longer words: it would stand in every path.
+        same = _same(full, self._title)
+        is_document_title = level == 1 and (same or self._lone_h1) and not self._open
         if not is_document_title:
             self._open.append((level, title))
         path = tuple(name for _, name in self._open)
-        blocks = [prose(full)] if title != full else []
+        blocks = [prose(full)] if title != full or (is_document_title and not same) else []
         self._sections.append((level if not is_document_title else 0, path, anchor, blocks))
         return True
 

@@ -73,8 +73,18 @@ class RedisLink:
         """Close every connection."""
         await self.redis.aclose()
 
-    async def run(self, work: Callable[[], Awaitable[T]], *, probe: bool = False) -> T:
-        """The result of `work`, within `timeout_seconds`; `probe` asks during the rest as well.
+    async def run(
+        self,
+        work: Callable[[], Awaitable[T]],
+        *,
+        known: Callable[[], T | None] = lambda: None,
+        probe: bool = False,
+    ) -> T:
+        """The result of `work`, within `timeout_seconds`.
+
+        Args:
+            known: Asked once there is a free connection; what it gives needs no Redis any more.
+            probe: Asks during the rest as well.
 
         Raises:
             StateUnavailable: it failed, took too long, or Redis is resting after a failure.
@@ -82,6 +92,8 @@ class RedisLink:
         began: float | None = None
         try:
             async with asyncio.timeout(self._seconds), self._places:
+                if (found := known()) is not None:
+                    return found
                 if not self._breaker.allows() and not probe:
                     raise StateUnavailable(self._problem or "redis-timeout")
                 began = self._clock()
@@ -148,7 +160,7 @@ class PasswordFile(CredentialProvider):
 
 
 def problem_code(error: BaseException) -> str:
-    """What health and logs call a failure; docs/operations.md says what to do."""
+    """What health and logs call a failure."""
     match error:
         case exceptions.AuthenticationError() | exceptions.NoPermissionError():
             return "redis-denied"

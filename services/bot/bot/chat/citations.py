@@ -14,11 +14,12 @@ BLANKS = r"(?P<{}>[ \t]{{0,4}})"
 LABEL = r"!?\[(?P<label>[^\[\]\n]{0,160})\]"
 IN_MARK = r"(?:[\d,;–-]|[^\S\n])"
 ADDRESS_END = r"[^\s<>\"')\[\]!]"
-ADDRESS = rf"(?:(?<!\w)https?)?://{ADDRESS_END}{{1,200}}"
+ADDRESS = rf"(?:(?<!\w)https?)?://{ADDRESS_END}{{0,200}}"
+NUMBERS = re.compile(r"\s*\d+(?:\s*[,;–-]\s*\d+)*\s*[,;–-]?\s*")
 PATTERN = re.compile(
     rf"(?P<link>{BLANKS.format('lead')}{LABEL}\([^()\[\n]{{0,200}}\))"
     rf"|{BLANKS.format('blanks')}\[(?={IN_MARK}{{1,160}}\])"  # no citation is longer
-    r"(?P<numbers>\s*\d+(?:\s*[,;–-]\s*\d+)*\s*[,;–-]?\s*)\](?P<paren>\(?)"
+    rf"(?P<numbers>{NUMBERS.pattern})\](?P<paren>\(?)"
     rf"|(?P<address>{ADDRESS})|(?P<endless>\[(?={IN_MARK}{{161}}))|\]\(",
     re.I,
 )
@@ -57,7 +58,7 @@ class CitationFilter:
     def close(self) -> str:
         """The rest; an unfinished citation is dropped, of an unfinished link the label stays."""
         rest = UNFINISHED_MARK.sub("", self._held)
-        self._held = UNFINISHED_LINK.sub(_unfinished, rest)
+        self._held = UNFINISHED_LINK.sub(lambda link: self._label("", link["label"]), rest)
         return self._release(len(self._held))
 
     def _certain(self) -> int:
@@ -88,16 +89,19 @@ class CitationFilter:
 
     def _settle(self, match: re.Match[str]) -> str:
         if match["link"] is not None:
-            label = match["label"]
-            if label.strip().isdecimal():
-                return self._mark(match["lead"], label)
-            return match["lead"] + IN_LABEL.sub(lambda found: self._address(found[0]), label)
+            return self._label(match["lead"], match["label"])
         if match["numbers"] is not None:
             mark = self._mark(match["blanks"], match["numbers"])
             return f"{mark} (" if mark and match["paren"] else mark + match["paren"]
         if match["address"] is not None:
             return self._address(match[0])
         return "" if match["endless"] else "] ("
+
+    def _label(self, blanks: str, label: str) -> str:
+        """What is left of a link: a citation, or its words."""
+        if NUMBERS.fullmatch(label):
+            return self._mark(blanks, label)
+        return blanks + IN_LABEL.sub(lambda found: self._address(found[0]), label)
 
     def _mark(self, blanks: str, text: str) -> str:
         numbers: list[int] = []
@@ -113,8 +117,5 @@ class CitationFilter:
 
     def _address(self, address: str) -> str:
         bare = address.rstrip(".,;:!?")
-        return address if bare in self._evidence else address[len(bare) :]
-
-
-def _unfinished(link: re.Match[str]) -> str:
-    return f"[{link['label']}]" if link["label"].strip().isdecimal() else link["label"]
+        known = bare in self._evidence and not bare.endswith("://")
+        return address if known else address[len(bare) :]

@@ -1,0 +1,175 @@
+"""The way of a visitor through the whole stack, and of the owner's content into it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+
+import httpx
+import pytest
+
+from tests.containers.conftest import Figure
+from tests.containers.stack import JOBS, SERVICES, Stack
+
+FIXED = {"en": "Which projects are there?", "es": "¿Qué proyectos hay?"}
+"""Answered without the model."""
+OPEN = {
+    "en": ("How do customers pay in the clothes shop?", r"pay|card|Bizum|Stripe|transfer"),
+    "es": ("¿Con qué se paga en la tienda de ropa?", r"pag|tarjeta|Bizum|Stripe|transfer"),
+}
+NEW_PAGE = """---
+title: Zarandaja
+date: 2026-01-02
+lang: en
+---
+# Zarandaja
+
+Zarandaja is a project about sorting 4711 lost umbrellas with a weather balloon.
+"""
+
+
+def test_it_starts_and_says_so(stack: Stack, figure: Figure) -> None:
+    rows = [json.loads(line) for line in stack.run("ps", "--all", "--format", "json").stdout.splitlines()]
+    states = {row["Service"]: (row["State"], row["Health"], row["ExitCode"]) for row in rows}
+    assert {name: states[name][:2] for name in SERVICES} == dict.fromkeys(SERVICES, ("running", "healthy"))
+    assert {name: states[name][2] for name in JOBS} == dict.fromkeys(JOBS, 0)
+    figure("L12 start", f"up --wait with an empty index: {stack.started_seconds:.0f} s to healthy")
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("mode", ["stream", "whole"])
+def test_an_answer_with_sources(stack: Stack, language: str, mode: str, figure: Figure) -> None:
+    question, expected = OPEN[language]
+    if mode == "stream":
+        answer = stack.ask(question)
+        assert answer.status == 200
+        assert answer.last == "done", answer.events[-1]
+        text, files = answer.text, answer.files
+        first = next(at for event, at in zip(answer.events, answer.seconds, strict=True)
+                     if event["type"] == "chunk")  # fmt: skip
+        kinds = [event["type"] for event in answer.events]
+        assert kinds.index("sources") < kinds.index("chunk")
+        apart = len({round(at, 2) for event, at in zip(answer.events, answer.seconds, strict=True)
+                     if event["type"] == "chunk"})  # fmt: skip
+        assert apart > 3, "pieces must not arrive in one"
+        figure(f"happy path {language}", f"first word {first:.1f} s, whole {answer.seconds[-1]:.1f} s, "
+               f"{apart} separate moments")  # fmt: skip
+    else:
+        body = {"messages": [{"role": "user", "content": question}], "stream": False}
+        reply = httpx.post(f"{stack.url}/api/chat", json=body, timeout=240)
+        assert reply.status_code == 200, reply.text
+        text, files = reply.json()["content"], reply.json()["sources"]
+    assert re.search(expected, text, re.IGNORECASE), text
+    assert "clothes-shop.md" in files
+
+
+def test_the_page_and_the_widget(stack: Stack) -> None:
+    page = httpx.get(f"{stack.url}/")
+    assert page.status_code == 200
+    assert "text/html" in page.headers["content-type"]
+    assert httpx.get(f"{stack.url}/api/info").json()["name"]
+
+
+def test_a_second_up_embeds_nothing(stack: Stack, figure: Figure) -> None:
+    begun = time.monotonic()
+    stack.run("up", "--wait", "--detach", timeout_seconds=300)
+    seconds = time.monotonic() - begun
+    said = stack.run("logs", "--no-log-prefix", "indexer").stdout.splitlines()
+    report = json.loads([line for line in said if '"indexed_files"' in line][-1][said[-1].find("{") :])
+    assert report["embedded"] == 0
+    assert report["reused"] == report["total_chunks"]
+    figure("second up", f"{seconds:.1f} s, embedded {report['embedded']}, reused {report['reused']}")
+
+
+def test_new_content_is_in_service_without_a_restart(stack: Stack, figure: Figure) -> None:
+    def built_at() -> str:
+        return str(stack.health()[1]["components"]["store"]["details"]["built_at"])
+
+    started = stack.inspect("bot")["State"]["StartedAt"]
+    before = built_at()
+    page = stack.data / "projects/zarandaja.md"
+    page.write_text(NEW_PAGE)
+    stack.run("run", "--rm", "indexer", "chat-bot-index", timeout_seconds=300)
+    begun = time.monotonic()
+    try:
+        while built_at() == before:
+            assert time.monotonic() - begun < 15
+            time.sleep(0.2)
+        figure("swap", f"the new index is in service {time.monotonic() - begun:.1f} s after the indexer's "
+               "end, no restart")  # fmt: skip
+        assert "zarandaja.md" in stack.ask("What is Zarandaja?").files
+    finally:
+        page.unlink()
+        stack.run("run", "--rm", "indexer", "chat-bot-index", timeout_seconds=300)
+    assert stack.inspect("bot")["State"]["StartedAt"] == started
+
+
+def test_a_failed_reindex_keeps_the_old_index(stack: Stack) -> None:
+    aside = stack.data.with_name("data-aside")
+    kept = stack.execute("bot", "cat", "/index/current.json").stdout
+    moved = sorted(stack.data.iterdir())
+    aside.mkdir()
+    try:
+        for folder in moved:
+            folder.rename(aside / folder.name)
+        failed = stack.run("run", "--rm", "indexer", "chat-bot-index", check=False)
+        assert failed.returncode != 0
+        # The job of `up` says it and lets the bot start.
+        tolerant = stack.run("run", "--rm", "indexer", check=False)
+        assert tolerant.returncode == 0, tolerant.stderr
+        assert "WARNING" in tolerant.stderr + tolerant.stdout
+    finally:
+        for folder in moved:
+            (aside / folder.name).rename(folder)
+        aside.rmdir()
+    assert stack.execute("bot", "cat", "/index/current.json").stdout == kept
+    assert stack.ask(FIXED["en"]).last == "done"
+
+
+def test_a_flood_from_one_address_gets_exactly_its_allowance(stack: Stack, figure: Figure) -> None:
+    """800 at once, each with another forged address (A1, A4)."""
+    limit = 10
+    time.sleep(limit * 2 + 1)  # a full allowance: one in two seconds comes back
+
+    async def flood() -> tuple[list[int], float]:
+        body = {"messages": [{"role": "user", "content": FIXED["en"]}], "stream": False}
+        limits = httpx.Limits(max_connections=100)
+        async with httpx.AsyncClient(limits=limits, timeout=60) as client:
+
+            async def one(number: int) -> int:
+                forged = {"X-Forwarded-For": f"10.1.{number // 250}.{number % 250}", "X-Real-IP": "9.9.9.9"}
+                reply = await client.post(f"{stack.url}/api/chat", json=body, headers=forged)
+                if reply.status_code == 429:
+                    assert int(reply.headers["retry-after"]) >= 1
+                return reply.status_code
+
+            begun = time.monotonic()
+            codes = await asyncio.gather(*(one(number) for number in range(800)))
+            return codes, time.monotonic() - begun
+
+    codes, seconds = asyncio.run(flood())
+    # 503: within the allowance, but the line for the model was full.
+    allowed = len(codes) - codes.count(429)
+    assert set(codes) <= {200, 429, 503}
+    assert limit <= allowed <= limit + int(seconds / 2) + 1
+    figure("A1 flood", f"800 requests in {seconds:.1f} s: {allowed} allowed, "
+           f"{codes.count(503)} of them found the line full "
+           f"(burst {limit} + {int(seconds / 2)} that came back), {codes.count(429)} refused")  # fmt: skip
+    assert stack.health()[0] == 200
+
+
+def test_who_is_not_the_gateway_can_forge_nothing(stack: Stack, figure: Figure) -> None:
+    """Straight at the bot, from a container beside it (A5)."""
+    body = json.dumps({"messages": [{"role": "user", "content": FIXED["en"]}], "stream": False})
+    script = (
+        "i=0; while [ $i -lt 16 ]; do curl -s -o /dev/null -w '%{http_code} ' -m 20 "
+        f"-H 'Content-Type: application/json' -H \"X-Forwarded-For: 203.0.113.$i\" -d '{body}' "
+        "http://bot:7331/api/chat; i=$((i+1)); done"
+    )
+    codes = stack.execute("chat", "sh", "-c", script).stdout.split()
+    assert len(codes) == 16
+    assert codes.count("429") >= 3, codes
+    figure("A5 forged beside", f"16 addresses claimed, {codes.count('200')} answered, "
+           f"{codes.count('429')} refused: one allowance")  # fmt: skip

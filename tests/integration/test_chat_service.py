@@ -1,0 +1,511 @@
+"""One question to one stream of events, on fakes of the ports and a real small index."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from bot.chat import errors, phrases
+from bot.chat.admission import Ticket
+from bot.chat.events import Chunk, Done, Event, Failed, Progress, Queued, Sources, Start
+from bot.chat.ports import Finished, Message, PromptProgress, TextDelta
+from bot.chat.prompt import NO_ANSWER, TAIL
+from bot.chat.service import Ask, ChatService
+from corpus.errors import EmbedderUnavailable
+from corpus.model import Language
+from corpus.reader import Index
+from corpus.settings import PersonaSettings, RagSettings, ServerSettings, Settings
+from tests.fakes import HANG, FakeEmbedder, FakeIndex, FakeModel, fake_ports
+from tests.small_index import page, small_index, toward
+
+pytestmark = pytest.mark.anyio
+
+PERSONA = PersonaSettings(
+    name="Marea",
+    topics={"en": ("web",), "es": ("la web",)},
+    suggested_questions={"en": ("What is RAG?",), "es": ("¿Qué es RAG?",)},
+)
+KNOWN = "How do customers pay in the shop?"
+CONOCIDA = "¿Cómo se paga en la tienda?"
+FAR = "Who won the 2022 world cup?"
+LEJANA = "¿Cuál es la capital de Francia?"
+FINISHED = Finished(finish_reason="stop", input_tokens=100, output_tokens=3, cached_tokens=60)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    opened = small_index(
+        tmp_path_factory.mktemp("service"),
+        page("projects/shop.md", "In the shop customers pay with Stripe.", vector=toward(1), kind="project",
+             title="Shop", description="A shop.", date="2025-01-01"),
+        page("projects/tienda.md", "En la tienda se paga con Stripe.", vector=toward(1, 0.1), kind="project",
+             title="Tienda", lang="es"),
+        *(page(f"posts/{n}.md", f"filler {n}", vector=toward(0, 1)) for n in range(10)),
+    )  # fmt: skip
+    yield opened
+    opened.close()
+
+
+class Stage:
+    """A service on fakes, and what it said."""
+
+    def __init__(self, index: Index | None, **server: Any) -> None:
+        self.model = FakeModel()
+        self.embedder = FakeEmbedder(8)
+        self.source = FakeIndex(index)
+        settings = Settings(
+            persona=PERSONA,
+            server=ServerSettings(**server),
+            rag=RagSettings(default_language="en"),
+        )
+        self.service = ChatService(
+            settings, fake_ports(model=self.model, embedder=self.embedder, index=self.source)
+        )
+
+    def near(self) -> None:
+        self.embedder.queue.append(toward(1, 0.05))
+
+    def far(self) -> None:
+        self.embedder.queue.append(toward(0, 0, 1))
+
+    async def ask(self, question: str, ticket: Ticket | None = None, **fields: Any) -> list[Event]:
+        ask = Ask(question=question, **fields)
+        return [e async for e in self.service.answer(ask, ticket or self.service.admit())]
+
+    @property
+    def admitted(self) -> int:
+        return len(self.service._admission._admitted)
+
+
+@pytest.fixture
+async def stage(index: Index) -> AsyncIterator[Stage]:
+    made = Stage(index)
+    yield made
+    assert made.admitted == 0, "a place was not given back"
+    assert made.source.leases == 0, "an index was not given back"
+    assert made.model.running == 0, "the model still generates"
+
+
+def kinds(events: list[Event]) -> list[str]:
+    return [type(event).__name__ for event in events]
+
+
+def text(events: list[Event]) -> str:
+    return "".join(event.content for event in events if isinstance(event, Chunk))
+
+
+def done(events: list[Event]) -> Done:
+    assert isinstance(events[-1], Done)
+    return events[-1]
+
+
+def turns(*texts: str) -> tuple[Message, ...]:
+    roles = ("user", "assistant")
+    return tuple(Message(role=roles[n % 2], content=t) for n, t in enumerate(texts))  # type: ignore[arg-type]
+
+
+async def test_an_answer_is_start_sources_words_done(stage: Stage) -> None:
+    stage.near()
+    stage.model.enqueue(
+        PromptProgress(processed=10, total=20),
+        TextDelta(text="With Stripe "),
+        TextDelta(text="[1]."),
+        FINISHED,
+    )
+    events = await stage.ask(KNOWN)
+    assert kinds(events) == ["Start", "Sources", "Progress", "Chunk", "Chunk", "Done"]
+    assert text(events) == "With Stripe [1]."
+    sources = events[1]
+    assert isinstance(sources, Sources)
+    assert sources.documents[0] == "shop.md"
+    assert [passage.n for passage in sources.passages] == list(range(1, len(sources.passages) + 1))
+    assert isinstance(events[2], Progress)
+    last = done(events)
+    assert (last.route, last.finish_reason) == ("answer", "stop")
+    assert (last.usage.input_tokens, last.usage.output_tokens) == (100, 3)
+    assert last.timings.cached_tokens == 60
+    assert 0 < last.timings.retrieval_ms <= last.timings.first_token_ms <= last.timings.total_ms
+
+
+@pytest.mark.parametrize(
+    ("question", "route", "sign"),
+    [
+        ("Hola", "greeting", "¡Hola! Soy Marea"),
+        ("Hello!", "greeting", "I'm Marea"),
+        ("gracias", "thanks", "¡De nada!"),
+        ("Thanks, bye!", "goodbye", "Goodbye!"),
+        ("¿Quién eres?", "identity", "no una persona"),
+        ("Are you a bot?", "identity", "Topics: web."),
+        ("hola Marea", "greeting", "¡Hola!"),
+    ],
+)
+async def test_small_talk_needs_no_model_and_no_index(
+    stage: Stage, question: str, route: str, sign: str
+) -> None:
+    """GRT-01"""
+    events = await stage.ask(question)
+    assert kinds(events) == ["Start", "Chunk", "Done"]
+    assert sign in text(events)
+    assert (done(events).route, done(events).finish_reason) == (route, "fixed")
+    assert done(events).usage.output_tokens == 0
+    assert (stage.model.prompts, stage.embedder.questions) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("question", "head"),
+    [
+        ("What projects are there?", "There are 2 projects:"),
+        ("Hola, ¿qué proyectos hay?", "Hay 2 proyectos:"),
+    ],
+)
+async def test_a_catalogue_needs_no_model(stage: Stage, question: str, head: str) -> None:
+    events = await stage.ask(question)
+    assert kinds(events) == ["Start", "Sources", "Chunk", "Done"]
+    assert text(events).startswith(head)
+    assert done(events).route == "catalogue"
+    sources = events[1]
+    assert isinstance(sources, Sources)
+    assert set(sources.documents) == {"shop.md", "tienda.md"}
+    assert (stage.model.prompts, stage.embedder.questions) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "suggested"),
+    [(FAR, "en", "- What is RAG?"), (LEJANA, "es", "- ¿Qué es RAG?")],
+)
+async def test_a_question_off_topic_is_refused_without_the_model(
+    stage: Stage, question: str, language: Language, suggested: str
+) -> None:
+    """RAG-01, LANG-03"""
+    stage.far()
+    events = await stage.ask(question)
+    assert kinds(events) == ["Start", "Sources", "Chunk", "Done"]
+    assert text(events).startswith(phrases.REFUSAL[language])
+    assert suggested in text(events)
+    assert (done(events).route, done(events).finish_reason) == ("refusal", "fixed")
+    assert stage.model.prompts == []
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        (NO_ANSWER,), ("NO", "_ANS", "WER"), tuple(NO_ANSWER), ('"NO_ANSWER"',), ("«", "NO_ANSWER", "»"),
+        ("“NO_ANSWER”",), ("  \n", NO_ANSWER), ("**NO_ANSWER**",), ("`NO_", "ANSWER`"), ("[NO_ANSWER]",),
+        ("NO_ANSWER", " because nothing says so", "."), ("(", "N", "O_ANSWER)"),
+    ],
+)  # fmt: skip
+async def test_a_model_without_an_answer_becomes_a_refusal(
+    stage: Stage, pieces: tuple[str, ...]
+) -> None:
+    stage.near()
+    stage.model.enqueue_text(*pieces)
+    events = await stage.ask(CONOCIDA)
+    assert kinds(events) == ["Start", "Sources", "Chunk", "Done"]
+    assert text(events).startswith(phrases.REFUSAL["es"])
+    assert "NO_" not in text(events)
+    assert done(events).route == "refusal"
+    assert done(events).usage.input_tokens == 100
+
+
+@pytest.mark.parametrize("answer", ["No", "N", "NO", "No [1]", "(No)", "NO_AN", "Not quite."])
+async def test_an_answer_that_only_begins_like_it_is_shown(stage: Stage, answer: str) -> None:
+    stage.near()
+    stage.model.enqueue_text(*answer)
+    events = await stage.ask(KNOWN)
+    assert text(events).startswith(answer)
+    assert done(events).route == "answer"
+
+
+async def test_an_answer_without_citation_gets_the_passage_that_supports_it(stage: Stage) -> None:
+    stage.near()
+    stage.model.enqueue_text("Customers pay with Stripe.")
+    events = await stage.ask(KNOWN)
+    assert text(events) == "Customers pay with Stripe. [1]"
+
+
+async def test_numbers_and_links_the_model_made_up_are_dropped(stage: Stage) -> None:
+    """X13"""
+    stage.near()
+    stage.model.enqueue_text(
+        "Stripe [1][42], see [docs](https://evil.example) or https://evil.example."
+    )
+    events = await stage.ask(KNOWN)
+    assert "42" not in text(events)
+    assert "evil" not in text(events)
+    assert "[1]" in text(events)
+
+
+ERRORS: list[tuple[Exception, str, bool]] = [
+    (errors.ModelUnavailable("canary"), "model-unavailable", True),
+    (errors.ModelLoading("canary"), "model-loading", True),
+    (errors.ModelTimeout("canary"), "model-timeout", True),
+    (errors.ModelInterrupted("canary"), "model-interrupted", True),
+    (errors.ModelError("canary"), "model-error", True),
+]
+
+
+@pytest.mark.parametrize("question", [KNOWN, CONOCIDA])
+@pytest.mark.parametrize(("error", "code", "retryable"), ERRORS)
+@pytest.mark.parametrize("after", [0, 1])
+async def test_a_failing_model_ends_the_stream_in_the_visitors_language(
+    stage: Stage, question: str, error: Exception, code: str, retryable: bool, after: int
+) -> None:
+    """LANG-03, SSE-04: a terminal event always, and nothing of the upstream's own text."""
+    stage.near()
+    stage.model.enqueue(*[TextDelta(text="With Stripe ")] * after, error)
+    events = await stage.ask(question)
+    last = events[-1]
+    assert isinstance(last, Failed)
+    assert (last.code, last.retryable) == (code, retryable)
+    assert last.message == phrases.error_message(code, "es" if question == CONOCIDA else "en")
+    assert "canary" not in last.message
+    assert "Done" not in kinds(events)
+
+
+@pytest.mark.parametrize("script", [(), ("",), ("  ", "\n"), ("[42]",), (" ",)])
+async def test_a_model_that_says_nothing_has_failed(stage: Stage, script: tuple[str, ...]) -> None:
+    """LLM-05"""
+    stage.near()
+    stage.model.enqueue_text(*script)
+    last = (await stage.ask(KNOWN))[-1]
+    assert isinstance(last, Failed)
+    assert last.code == "model-empty"
+
+
+async def test_an_overflow_is_tried_once_more_with_less(stage: Stage) -> None:
+    """LLM-02"""
+    stage.near()
+    stage.model.enqueue(errors.ContextOverflow(1100))
+    stage.model.enqueue_text("Stripe [1].")
+    past = turns(*["Where is the shop? " + "x" * 900, "There " + "y" * 900] * 4)
+    events = await stage.ask(KNOWN, history=past)
+    assert done(events).route == "answer"
+    first, second = stage.model.prompts
+    assert len(second) < len(first)
+    assert second[-1] == first[-1]
+
+
+@pytest.mark.parametrize("window", [None, 1100])
+async def test_a_second_overflow_is_told(stage: Stage, window: int | None) -> None:
+    """LLM-02"""
+    stage.near()
+    stage.model.enqueue(errors.ContextOverflow(window))
+    stage.model.enqueue(errors.ContextOverflow(window))
+    last = (await stage.ask(KNOWN))[-1]
+    assert isinstance(last, Failed)
+    assert last.code == "context-overflow"
+    assert len(stage.model.prompts) == 2
+
+
+async def test_an_unforeseen_error_gives_the_place_back(stage: Stage) -> None:
+    stage.near()
+    stage.model.enqueue(RuntimeError("a bug"))
+    with pytest.raises(RuntimeError):
+        await stage.ask(KNOWN)
+
+
+async def test_without_an_embedder_it_answers_from_keywords(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage.embedder.queue.append(EmbedderUnavailable("down"))
+    stage.model.enqueue_text("Stripe [1].")
+    events = await stage.ask(KNOWN)
+    assert text(events) == "Stripe [1]."
+    assert "keywords only" in caplog.text
+
+
+@pytest.mark.parametrize(("question", "language"), [(KNOWN, "en"), (CONOCIDA, "es")])
+async def test_without_an_index_it_says_so(question: str, language: Language) -> None:
+    stage = Stage(None)
+    events = await stage.ask(question)
+    assert kinds(events) == ["Start", "Chunk", "Done"]
+    assert text(events) == phrases.NO_INDEX[language]
+    assert (stage.admitted, stage.model.prompts) == (0, [])
+
+
+async def test_without_retrieval_the_question_goes_straight_to_the_model(stage: Stage) -> None:
+    stage.model.enqueue_text("NO_ANSWER is a constant.")
+    events = await stage.ask(FAR, use_retrieval=False)
+    assert kinds(events) == ["Start", "Chunk", "Done"]
+    assert text(events) == "NO_ANSWER is a constant."
+    assert stage.embedder.questions == []
+
+
+@pytest.mark.parametrize(
+    ("question", "past", "browser", "language"),
+    [
+        (LEJANA, ("What is RAG?", "x"), "en", "es"),
+        (FAR, ("¿Qué es RAG?", "x"), "es", "en"),
+        ("Kubernetes", ("¿Qué es RAG?", "It is x"), "en", "es"),
+        ("Kubernetes", ("What is RAG?", "x", "¿Y en español?", "y"), "en", "es"),
+        ("Kubernetes", ("¿Qué es RAG?", "x", "Docker", "y"), "en", "es"),
+        ("Kubernetes", (), "es", "es"),
+        ("Kubernetes", (), None, "en"),
+        ("404", ("hola", ""), "es", "es"),
+    ],
+)
+async def test_the_language_is_the_questions_else_the_talks_else_the_browsers_else_the_default(
+    stage: Stage, question: str, past: tuple[str, ...], browser: Language | None, language: Language
+) -> None:
+    """LANG-01, LANG-03"""
+    for _ in range(2):
+        stage.far()
+    events = await stage.ask(question, history=turns(*past), browser_language=browser)
+    assert text(events).startswith(phrases.REFUSAL[language])
+
+
+async def test_the_language_changes_with_the_third_question(stage: Stage) -> None:
+    """LANG-03"""
+    past: tuple[str, ...] = ()
+    for question, language in ((CONOCIDA, "es"), (CONOCIDA, "es"), (KNOWN, "en"), (CONOCIDA, "es")):
+        stage.near()
+        stage.model.enqueue_text("Stripe [1].")
+        await stage.ask(question, history=turns(*past))
+        assert stage.model.prompts[-1][-1].content == f"{question}\n{TAIL[language]}"  # type: ignore[index]
+        past = (*past, question, "Stripe.")
+
+
+async def test_the_prompt_has_the_history_and_no_failed_turn(stage: Stage) -> None:
+    stage.near()
+    stage.model.enqueue_text("Stripe [1].")
+    past = (*turns("Where is the shop?", "Here."), Message(role="user", content="failed"))
+    await stage.ask("  How do customers\u200b pay in the shop? ", history=past)
+    assert [(m.role, m.content) for m in stage.model.prompts[0][1:]] == [
+        ("user", "Where is the shop?"),
+        ("assistant", "Here."),
+        ("user", f"{KNOWN}\n{TAIL['en']}"),
+    ]
+
+
+async def test_a_conversation_keeps_its_id(stage: Stage) -> None:
+    first = (await stage.ask("hola"))[0]
+    assert isinstance(first, Start)
+    again = (await stage.ask("hola", conversation_id=first.conversation_id))[0]
+    assert again == first
+    other = (await stage.ask("hola", conversation_id="unknown"))[0]
+    assert isinstance(other, Start)
+    assert other.conversation_id not in {"unknown", first.conversation_id}
+
+
+async def collect(stage: Stage, events: list[Event], ticket: Ticket) -> None:
+    stage.near()
+    async for event in stage.service.answer(Ask(question=KNOWN), ticket):
+        events.append(event)
+
+
+async def until(condition: Any) -> None:
+    for _ in range(500):
+        if condition():
+            return
+        await asyncio.sleep(0.002)
+    raise AssertionError("it did not happen")
+
+
+async def test_a_waiting_visitor_is_told_the_place_each_time_it_changes(stage: Stage) -> None:
+    for _ in range(3):
+        stage.model.enqueue(TextDelta(text="Stripe [1]."), 0.03, FINISHED)
+    said: list[list[Event]] = [[], [], []]
+    tasks = []
+    for events in said:
+        tasks.append(asyncio.create_task(collect(stage, events, stage.service.admit())))
+        await asyncio.sleep(0.005)
+    await asyncio.gather(*tasks)
+    places = [[e.position for e in events if isinstance(e, Queued)] for events in said]
+    assert places == [[], [1], [2, 1]]
+    assert kinds(said[2])[:4] == ["Start", "Sources", "Queued", "Queued"]
+    assert all(isinstance(events[-1], Done) for events in said)
+    assert all(e.eta_seconds > 0 for events in said for e in events if isinstance(e, Queued))
+    assert done(said[2]).timings.queue_ms > done(said[0]).timings.queue_ms
+
+
+async def test_a_full_line_is_refused_before_any_event(index: Index) -> None:
+    stage = Stage(index, queue_size=1)
+    held = [stage.service.admit(), stage.service.admit()]
+    with pytest.raises(errors.Busy) as caught:
+        stage.service.admit()
+    assert caught.value.retry_after_seconds > 0
+    held[0].release()
+    held[0].release()  # twice does nothing
+    stage.service.admit().release()
+    held[1].release()
+    assert stage.admitted == 0
+
+
+@pytest.mark.parametrize("events_read", [1, 2, 3])
+async def test_a_visitor_who_leaves_frees_the_model(stage: Stage, events_read: int) -> None:
+    """LLM-08"""
+    stage.near()
+    stage.model.enqueue(TextDelta(text="Stripe is "), TextDelta(text="used"), HANG)
+    async with aclosing(stage.service.answer(Ask(question=KNOWN), stage.service.admit())) as events:
+        for _ in range(events_read):
+            await anext(events)
+    assert (stage.admitted, stage.model.running) == (0, 0)
+    stage.near()
+    stage.model.enqueue_text("Stripe [1].")
+    assert done(await stage.ask(KNOWN)).route == "answer"
+
+
+async def test_a_cancelled_answer_frees_the_model(stage: Stage) -> None:
+    """LLM-08: before the first token, and while waiting in the line."""
+    stage.model.enqueue(HANG)
+    first: list[Event] = []
+    second: list[Event] = []
+    serving = asyncio.create_task(collect(stage, first, stage.service.admit()))
+    await until(lambda: stage.model.running)
+    waiting = asyncio.create_task(collect(stage, second, stage.service.admit()))
+    await until(lambda: any(isinstance(event, Queued) for event in second))
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert (stage.admitted, stage.model.running) == (1, 1)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert (stage.admitted, stage.model.running) == (0, 0)
+
+
+async def test_a_server_going_down_refuses_and_ends_what_waits(stage: Stage) -> None:
+    """OPS-05"""
+    stage.model.enqueue(TextDelta(text="Stripe "), 0.05, TextDelta(text="[1]."), FINISHED)
+    first: list[Event] = []
+    second: list[Event] = []
+    serving = asyncio.create_task(collect(stage, first, stage.service.admit()))
+    await until(lambda: stage.model.running)
+    waiting = asyncio.create_task(collect(stage, second, stage.service.admit()))
+    await until(lambda: any(isinstance(event, Queued) for event in second))
+    stage.service.drain()
+    with pytest.raises(errors.Restarting):
+        stage.service.admit()
+    await asyncio.gather(serving, waiting)
+    for events in (first, second):
+        last = events[-1]
+        assert isinstance(last, Failed)
+        assert (last.code, last.retryable) == ("restarting", True)
+        assert last.message == phrases.error_message("restarting", "en")
+
+
+async def test_logs_hold_neither_question_nor_answer(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    stage.near()
+    stage.model.enqueue_text("Stripe, secretanswer [1].")
+    await stage.ask(f"{KNOWN} secretquestion", history=turns("secretpast?", "secretreply"))
+    stage.far()
+    await stage.ask("secretquestion far away from the whole site")
+    stage.near()
+    stage.model.enqueue(errors.ModelUnavailable("secretupstream"))
+    await stage.ask(f"{KNOWN} secretquestion")
+    logged = "\n".join(f"{record.getMessage()} {vars(record)}" for record in caplog.records)
+    assert "answered" in logged
+    assert "secret" not in logged
+
+
+async def test_info_tells_what_the_widget_shows(stage: Stage) -> None:
+    info = await stage.service.info()
+    assert (info.name, info.languages) == ("Marea", ("en", "es"))
+    assert info.suggested_questions == {"en": ("What is RAG?",), "es": ("¿Qué es RAG?",)}
+    assert "Marea" in info.persona
