@@ -52,6 +52,7 @@ serve: $(RUNTIME) ## the bot alone, against model servers that run already
 
 up: ## the whole stack in containers, in the background; ready when it returns
 	@docker compose up --build --detach --wait
+	@docker compose logs --no-log-prefix gateway | grep 'is ready' | tail -n 1
 
 down: ## stop and remove the containers; models, index and certificates stay
 	@docker compose down
@@ -94,9 +95,10 @@ lock: $(DEV) ## resolve requirements/*.in into lock files with hashes; needs the
 		--generate-hashes --no-header --quiet requirements/$$kind.in -o requirements/$$kind.txt \
 		|| exit 1; done
 
-doctor: ## look for what could stop `make demo`; one line each, with the cure
-	@python=$$(sh scripts/find_python.sh) && exec "$$python" -m native.preflight --profile $(PROFILE) \
+doctor: ## look for what could stop `make demo` or `make up`; one line each, with the cure
+	@python=$$(sh scripts/find_python.sh) && "$$python" -m native.preflight --profile $(PROFILE) \
 		--port $(PORT) --chat-port $(CHAT_PORT) --embed-port $(EMBED_PORT)
+	@sh scripts/doctor_docker.sh
 
 clean: ## remove caches, logs, the index and the virtual environment; models stay
 	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*

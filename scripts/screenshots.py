@@ -71,7 +71,8 @@ ANSWER = (
     "Refunds go back to the card within a day [2]."
 )
 RESPUESTA = (
-    "En la tienda se paga con **Stripe** [1]:\n\n- tarjeta, Apple Pay y Google Pay\n- **Bizum**, desde 2024\n\n"
+    "En la tienda se paga con **Stripe** [1]:\n\n- tarjeta, Apple Pay y Google Pay\n"
+    "- **Bizum**, desde 2024\n\n"
     "Las devoluciones se reembolsan en un día [2]."
 )
 DONE = Done(usage=Usage(), finish_reason="stop", route="answer", timings=Timings(total_ms=900.0))

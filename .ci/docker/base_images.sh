@@ -4,7 +4,8 @@
 #   base_images.sh --offline build stand-ins without asking a registry
 # A stand-in has the official image's tag, entrypoint, user and paths, so that compose.yaml and the
 # Dockerfiles are tested as they are. It carries the label below and is never pushed anywhere.
-# Made in 1 to 2 minutes, then kept as an image: this script's own hash says whether it is current.
+# Made in 2 to 5 minutes, then kept as images; a label holds the hash of each one's recipe.
+# shellcheck disable=SC2016  # the hooks are expanded by mmdebstrap's shell, not by this one
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -12,8 +13,7 @@ root=$(cd "$here/../.." && pwd)
 . "$here/debian.sh"
 
 label=portfolio-bot.stand-in
-stamp=$(cat "$here/base_images.sh" "$here/debian.sh" | sha256sum | cut -c1-16)
-pull_seconds=20 # a registry that can be reached has sent the first layer's header long before
+pull_seconds=600 # where no registry can be reached it fails within seconds (no name, refused)
 
 say() { printf 'base images: %s\n' "$*" >&2; }
 
@@ -21,18 +21,28 @@ tag_of() { # tag_of NAME: the tag that compose.yaml or a Dockerfile asks for, sa
     local tag
     tag=$(grep -hoE "(image:|FROM) +(docker.io/)?$1:[^ @]+" "$root/compose.yaml" \
         "$root"/services/*/Dockerfile "$root/models/Dockerfile" | awk '{ print $2 }' | sort -u)
-    [ "$(wc -l <<<"$tag")" = 1 ] && [ -n "$tag" ] || {
+    if [ -z "$tag" ] || [ "$(wc -l <<<"$tag")" != 1 ]; then
         say "expected one tag of $1, found: ${tag:-none}"
         return 1
-    }
+    fi
     printf '%s\n' "$tag"
 }
 
-made() { # is there a stand-in of this very script under that tag?
-    [ "$(docker image inspect --format "{{ index .Config.Labels \"$label\" }}" "$1" 2>/dev/null)" = "$stamp" ]
+label_of() { # empty for an official image, an error where there is none
+    docker image inspect --format "{{ index .Config.Labels \"$label\" }}" "$1" 2>/dev/null
 }
 
-present() { docker image inspect "$1" >/dev/null 2>&1; }
+pulled() { # pulled TAG: is it there, or to be had?
+    if [ "$offline" = --offline ]; then return 1; fi
+    timeout "$pull_seconds" docker pull --quiet "$1" >/dev/null 2>&1
+}
+
+needs() { # needs COMMAND PACKAGE
+    command -v "$1" >/dev/null && return
+    say "installing $2"
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$2" >&2
+}
 
 debootstrap_tar() { # debootstrap_tar SUITE PACKAGES: a minimal Debian on stdout
     local suite=$1 packages=$2
@@ -46,8 +56,14 @@ debootstrap_tar() { # debootstrap_tar SUITE PACKAGES: a minimal Debian on stdout
 }
 
 build() { # build TAG SUITE PACKAGES CHANGES...: Dockerfile instructions for `docker import`
-    local tag=$1 suite=$2 packages=$3 change changes=()
+    local tag=$1 suite=$2 packages=$3 stamp change changes=()
     shift 3
+    stamp=$(printf '%s\n' "$suite" "$packages" "$@" "${hooks[@]}" | sha256sum | cut -c1-16)
+    if [ "$(label_of "$tag")" = "$stamp" ]; then
+        say "$tag: stand-in, as before"
+        return
+    fi
+    needs mmdebstrap mmdebstrap
     for change in "LABEL $label=$stamp" "$@"; do changes+=(--change "$change"); done
     say "building a stand-in for $tag from Debian $suite ($packages)"
     debootstrap_tar "$suite" "$packages" | docker import "${changes[@]}" - "$tag" >/dev/null
@@ -88,24 +104,13 @@ offline=${1:-}
 hooks=()
 while read -r name builder; do
     tag=$(tag_of "$name")
-    if made "$tag"; then
-        say "$tag: stand-in, as before"
-        continue
+    if made=$(label_of "$tag") && [ -z "$made" ]; then
+        say "$tag: official, there"
+    elif pulled "$tag"; then
+        say "$tag: official, pulled"
+    else
+        "$builder" "$tag"
     fi
-    if present "$tag" && [ -z "$(docker image inspect --format "{{ index .Config.Labels \"$label\" }}" "$tag")" ]; then
-        say "$tag: there, official"
-        continue
-    fi
-    if [ "$offline" != --offline ] && timeout "$pull_seconds" docker pull --quiet "$tag" >/dev/null 2>&1; then
-        say "$tag: pulled"
-        continue
-    fi
-    command -v mmdebstrap >/dev/null || {
-        say "installing mmdebstrap"
-        apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends mmdebstrap >&2
-    }
-    "$builder" "$tag"
 done <<'LIST'
 python python_image
 ghcr.io/ggml-org/llama.cpp llama_image

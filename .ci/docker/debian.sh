@@ -6,6 +6,7 @@ DEBIAN_KEYRING="${DEBIAN_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg
 
 debian_mirror() { # the first address of a suite of Debian proper (not -security, not a third party)
     local mirror
+    # shellcheck disable=SC2016  # apt's own variables
     mirror=$(apt-get indextargets --format '$(ORIGIN)|$(SITE)|$(REPO_URI)' |
         awk -F'|' '$1 == "Debian" && $3 !~ /security/ { print $3; exit }')
     [ -n "$mirror" ] || {

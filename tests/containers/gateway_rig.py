@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
@@ -27,6 +28,10 @@ class GatewayRig:
     port: int
     gateway: DockerContainer
     upstream: DockerContainer
+    https_port: int
+    """The same gateway with `SITE_ADDRESS=localhost`: Caddy then makes its own certificate."""
+    http_port: int
+    """Where that one redirects to https."""
 
     def gateway_log(self) -> str:
         """All lines the gateway wrote."""
@@ -49,21 +54,34 @@ def gateway_rig() -> Iterator[GatewayRig]:
             .with_command(["python3", "-u", "/upstream.py", str(BOT_PORT)])
             .with_kwargs(init=True)
         )
-        gateway = (
-            DockerContainer(GATEWAY_IMAGE)
-            .with_network(network)
-            .with_tmpfs_mount("/data", "size=1m,uid=10001")
-            .with_kwargs(
-                init=True, read_only=True, cap_drop=["ALL"], security_opt=["no-new-privileges:true"]
+        gateway = _gateway(network, GATEWAY_PORT)
+        secure = _gateway(network, 443, 80).with_env("SITE_ADDRESS", "localhost")
+        with upstream, gateway, secure:
+            port, https_port, http_port = (
+                int(container.get_exposed_port(inside))
+                for container, inside in ((gateway, GATEWAY_PORT), (secure, 443), (secure, 80))
             )
-            # Not HttpWaitStrategy: inside a container of its own it would ask the bridge's address.
-            .waiting_for(LogMessageWaitStrategy("serving initial configuration"))
+            yield GatewayRig(
+                f"http://127.0.0.1:{port}", port, gateway, upstream, https_port, http_port
+            )
+
+
+def _gateway(network: Network, *ports: int) -> DockerContainer:
+    """As locked as in compose.yaml."""
+    made = (
+        DockerContainer(GATEWAY_IMAGE)
+        .with_network(network)
+        .with_tmpfs_mount("/data", "size=1m,uid=10001")
+        .with_kwargs(
+            init=True, read_only=True, cap_drop=["ALL"], security_opt=["no-new-privileges:true"]
         )
+        # Not HttpWaitStrategy: inside a container of its own it would ask the bridge's address.
+        .waiting_for(LogMessageWaitStrategy("serving initial configuration"))
+    )
+    for port in ports:
         # with_bind_ports knows no address; without one the port would be open to the network.
-        gateway.ports[f"{GATEWAY_PORT}/tcp"] = ("127.0.0.1", None)
-        with upstream, gateway:
-            port = int(gateway.get_exposed_port(GATEWAY_PORT))
-            yield GatewayRig(f"http://127.0.0.1:{port}", port, gateway, upstream)
+        made.ports[f"{port}/tcp"] = cast(int, ("127.0.0.1", None))
+    return made
 
 
 def base_image() -> str:

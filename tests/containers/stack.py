@@ -140,15 +140,16 @@ class Stack:
             time.sleep(float(answer.headers["retry-after"]))
         return answer
 
-    def health(self) -> tuple[int, dict[str, Any]]:
-        """Status code and report of the bot."""
-        reply = httpx.get(f"{self.url}/api/health", timeout=10)
+    def health(self, *, deep: bool = False) -> tuple[int, dict[str, Any]]:
+        """Status code and report of the bot; only `deep` asks the embedding server each time."""
+        query = "?deep=true" if deep else ""
+        reply = httpx.get(f"{self.url}/api/health{query}", timeout=10)
         return reply.status_code, reply.json()
 
     def component(self, name: str) -> str:
         """Status of one part; `unreachable` where the bot itself does not answer."""
         try:
-            _, report = self.health()
+            _, report = self.health(deep=True)
             return str(report["components"][name]["status"])
         except (httpx.HTTPError, KeyError, ValueError):
             return "unreachable"
@@ -159,7 +160,7 @@ class Stack:
         report: dict[str, Any] = {}
         while time.monotonic() - begun < seconds:
             try:
-                status, report = self.health()
+                status, report = self.health(deep=True)
                 if status == 200 and report.get("status") == "healthy":
                     return time.monotonic() - begun
             except (httpx.HTTPError, ValueError):

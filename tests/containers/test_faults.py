@@ -41,7 +41,9 @@ def kill(stack: Stack, service: str) -> None:
     stack.execute(service, "sh", "-c", "kill -9 -1")
 
 
-def during_answer(stack: Stack, act: Callable[[], object], *, at: str = "progress") -> tuple[Answer, float]:
+def during_answer(
+    stack: Stack, act: Callable[[], object], *, at: str = "progress"
+) -> tuple[Answer, float]:
     """Ask; do it when the first event of that type arrives; the answer, and seconds from then to its end."""
     done: list[float] = []
 
@@ -225,7 +227,7 @@ def test_c11_health_tells_the_truth(stack: Stack, figure: Figure) -> None:
     for service, component in (("chat", "llm"), ("embed", "embeddings"), ("redis", "redis")):
         stack.run("stop", "--timeout", "2", service)
         time.sleep(1.5)  # results are shared for 1 s
-        status, report = stack.health()
+        status, report = stack.health(deep=True)
         told[service] = f"{status} {report['status']}"
         assert report["components"][component]["status"] != "healthy"
         stack.run("start", service)
@@ -233,7 +235,9 @@ def test_c11_health_tells_the_truth(stack: Stack, figure: Figure) -> None:
     assert told["chat"].startswith("503")
     assert told["embed"].startswith("200")
     assert told["redis"].startswith("200")
-    assert stack.inspect("bot")["State"]["StartedAt"] == started, "nobody restarts a bot for its parts"
+    assert stack.inspect("bot")["State"]["StartedAt"] == started, (
+        "nobody restarts a bot for its parts"
+    )
     figure("C11 health", "; ".join(f"without {name}: {text}" for name, text in told.items()))
 
 
@@ -243,7 +247,9 @@ def test_d1_the_indexer_is_killed_at_random_moments(stack: Stack, figure: Figure
     moments = random.Random(7)
     try:
         for number in range(10):
-            page.write_text(f"---\ntitle: Killed {number}\n---\n# Killed\n\nVersion {number} of a page.\n")
+            page.write_text(
+                f"---\ntitle: Killed {number}\n---\n# Killed\n\nVersion {number} of a page.\n"
+            )
             name = f"{stack.environment['COMPOSE_PROJECT_NAME']}-kill-{number}"
             stack.run("run", "--detach", "--no-deps", "--name", name, "indexer", "chat-bot-index")
             time.sleep(moments.uniform(0.1, 1.5))

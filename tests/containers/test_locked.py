@@ -16,7 +16,13 @@ from tests.containers.stack import JOBS, ROOT, SERVICES, Stack, docker, publishe
 OURS = ("bot", "gateway", "indexer", "models")
 GIGABYTE = 1e9
 SUM_LIMITS = {"tiny": 3.5, "default": 6.0, "3b": 7.5}
-MAY_REACH = {("gateway", "bot"), ("bot", "chat"), ("bot", "embed"), ("bot", "redis"), ("chat", "embed")}
+MAY_REACH = {
+    ("gateway", "bot"),
+    ("bot", "chat"),
+    ("bot", "embed"),
+    ("bot", "redis"),
+    ("chat", "embed"),
+}
 """Pairs of long-running services that share a network, in either direction."""
 PLACES = (
     "/", "/app", "/bin", "/boot", "/config", "/data", "/dev", "/etc", "/etc/caddy", "/home", "/index",
@@ -88,7 +94,9 @@ def test_only_the_gateway_publishes_and_only_on_this_machine(stack: Stack, figur
     assert addresses[0].startswith("127.0.0.1:")
     public = resolved()["services"]["gateway"]["ports"]
     assert [port["host_ip"] for port in public] == ["127.0.0.1"]
-    figure("E1 published", f"gateway {', '.join(ports['gateway'])}; the other {len(ports) - 1}: none")
+    figure(
+        "E1 published", f"gateway {', '.join(ports['gateway'])}; the other {len(ports) - 1}: none"
+    )
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -152,7 +160,10 @@ def test_no_way_out(stack: Stack, figure: Figure) -> None:
     closed = [name for name in SERVICES if name != "gateway"]
     for service in closed:
         for network in stack.inspect(service)["NetworkSettings"]["Networks"]:
-            assert docker("network", "inspect", "--format", "{{.Internal}}", network).stdout == "true\n"
+            assert (
+                docker("network", "inspect", "--format", "{{.Internal}}", network).stdout
+                == "true\n"
+            )
     # 192.0.2.1 belongs to nobody (RFC 5737). Refused at once or never answered: by engine.
     program = (
         "import socket\n"
@@ -172,7 +183,9 @@ def test_only_the_pairs_that_talk_share_a_network(stack: Stack, figure: Figure) 
              if one < other and networks[one] & networks[other]}  # fmt: skip
     assert pairs == {tuple(sorted(pair)) for pair in MAY_REACH}
     for target in ("chat:8080", "embed:8080", "redis:6379"):
-        assert stack.execute("gateway", "wget", "-T", "3", "-q", "-O", "-", f"http://{target}/").returncode
+        assert stack.execute(
+            "gateway", "wget", "-T", "3", "-q", "-O", "-", f"http://{target}/"
+        ).returncode
     for service in ("chat", "embed"):
         tried = stack.execute(service, "curl", "-sS", "-m", "3", "http://redis:6379/")
         assert tried.returncode in (6, 28), "no such name there"
@@ -209,7 +222,7 @@ def test_our_images_are_small_and_plain(stack: Stack, service: str, figure: Figu
 
 def test_redis_lets_nobody_do_more_than_needed(stack: Stack, figure: Figure) -> None:
     def redis(*command: str, user: str = "") -> str:
-        login = f'--user bot --pass "$(cat /data/bot.password)"' if user == "bot" else (
+        login = '--user bot --pass "$(cat /data/bot.password)"' if user == "bot" else (
             f"--user {user} --pass x" if user else "")  # fmt: skip
         line = f"redis-cli --no-auth-warning {login} {' '.join(command)}"
         done = stack.execute("redis", "sh", "-c", line)
@@ -221,11 +234,19 @@ def test_redis_lets_nobody_do_more_than_needed(stack: Stack, figure: Figure) -> 
     forbidden = ("CONFIG GET x", "KEYS '*'", "FLUSHALL", "EVAL 'return 1' 0", "DEBUG SLEEP 0", "ACL LIST",
                  "SCRIPT FLUSH", "SHUTDOWN", "MONITOR", "SCAN 0", "DEL rl:x", "GET other:x",
                  "SET other:x 1", "CLIENT LIST", "MODULE LIST", "PUBLISH a b")  # fmt: skip
-    passed = [command for command in forbidden if not any(
-        refusal in redis(command, user="bot") for refusal in ("NOPERM", "DEBUG command not allowed"))]
+    passed = [
+        command
+        for command in forbidden
+        if not any(
+            refusal in redis(command, user="bot")
+            for refusal in ("NOPERM", "DEBUG command not allowed")
+        )
+    ]
     assert passed == []
     assert "NOPERM" in redis("GET", "rl:x", user="probe")
-    figure("E10 redis", f"bot refused {len(forbidden)} of {len(forbidden)} commands, default user off")
+    figure(
+        "E10 redis", f"bot refused {len(forbidden)} of {len(forbidden)} commands, default user off"
+    )
 
 
 def test_the_model_servers_show_nothing_more(stack: Stack, figure: Figure) -> None:
@@ -240,7 +261,9 @@ def test_the_model_servers_show_nothing_more(stack: Stack, figure: Figure) -> No
                          "Origin: https://evil.example", "http://chat:8080/health").stdout  # fmt: skip
     assert "evil.example" not in cors
     assert "access-control-allow-credentials: true" not in cors.lower()
-    figure("E11 llama-server", "not on the gateway's network; no slots, no page, no metrics, no CORS")
+    figure(
+        "E11 llama-server", "not on the gateway's network; no slots, no page, no metrics, no CORS"
+    )
 
 
 def test_foreign_pages_get_nothing(stack: Stack, figure: Figure) -> None:
@@ -248,8 +271,13 @@ def test_foreign_pages_get_nothing(stack: Stack, figure: Figure) -> None:
     refused = 0
     for origin in ("https://evil.example", "null", f"https://{host}", f"http://{host}.evil.example",
                    f"http://evil{host}", "http://127.0.0.1"):  # fmt: skip
-        body = {"messages": [{"role": "user", "content": "Which projects are there?"}], "stream": False}
-        reply = httpx.post(f"{stack.url}/api/chat", json=body, headers={"Origin": origin}, timeout=60)
+        body = {
+            "messages": [{"role": "user", "content": "Which projects are there?"}],
+            "stream": False,
+        }
+        reply = httpx.post(
+            f"{stack.url}/api/chat", json=body, headers={"Origin": origin}, timeout=60
+        )
         assert reply.status_code == 403, origin
         assert "access-control-allow-origin" not in reply.headers
         assert "origin" in reply.headers.get("vary", "").lower()

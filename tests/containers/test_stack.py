@@ -31,9 +31,14 @@ Zarandaja is a project about sorting 4711 lost umbrellas with a weather balloon.
 
 
 def test_it_starts_and_says_so(stack: Stack, figure: Figure) -> None:
-    rows = [json.loads(line) for line in stack.run("ps", "--all", "--format", "json").stdout.splitlines()]
+    rows = [
+        json.loads(line)
+        for line in stack.run("ps", "--all", "--format", "json").stdout.splitlines()
+    ]
     states = {row["Service"]: (row["State"], row["Health"], row["ExitCode"]) for row in rows}
-    assert {name: states[name][:2] for name in SERVICES} == dict.fromkeys(SERVICES, ("running", "healthy"))
+    assert {name: states[name][:2] for name in SERVICES} == dict.fromkeys(
+        SERVICES, ("running", "healthy")
+    )
     assert {name: states[name][2] for name in JOBS} == dict.fromkeys(JOBS, 0)
     figure("L12 start", f"up --wait with an empty index: {stack.started_seconds:.0f} s to healthy")
 
@@ -77,10 +82,14 @@ def test_a_second_up_embeds_nothing(stack: Stack, figure: Figure) -> None:
     stack.run("up", "--wait", "--detach", timeout_seconds=300)
     seconds = time.monotonic() - begun
     said = stack.run("logs", "--no-log-prefix", "indexer").stdout.splitlines()
-    report = json.loads([line for line in said if '"indexed_files"' in line][-1][said[-1].find("{") :])
+    report = json.loads(
+        [line for line in said if '"indexed_files"' in line][-1][said[-1].find("{") :]
+    )
     assert report["embedded"] == 0
     assert report["reused"] == report["total_chunks"]
-    figure("second up", f"{seconds:.1f} s, embedded {report['embedded']}, reused {report['reused']}")
+    figure(
+        "second up", f"{seconds:.1f} s, embedded {report['embedded']}, reused {report['reused']}"
+    )
 
 
 def test_new_content_is_in_service_without_a_restart(stack: Stack, figure: Figure) -> None:
@@ -139,7 +148,10 @@ def test_a_flood_from_one_address_gets_exactly_its_allowance(stack: Stack, figur
         async with httpx.AsyncClient(limits=limits, timeout=60) as client:
 
             async def one(number: int) -> int:
-                forged = {"X-Forwarded-For": f"10.1.{number // 250}.{number % 250}", "X-Real-IP": "9.9.9.9"}
+                forged = {
+                    "X-Forwarded-For": f"10.1.{number // 250}.{number % 250}",
+                    "X-Real-IP": "9.9.9.9",
+                }
                 reply = await client.post(f"{stack.url}/api/chat", json=body, headers=forged)
                 if reply.status_code == 429:
                     assert int(reply.headers["retry-after"]) >= 1

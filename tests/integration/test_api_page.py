@@ -61,7 +61,8 @@ def test_it_is_packed_for_those_who_take_it(accepted: str) -> None:
 
 def test_isolated_pages_may_load_the_widget_and_nothing_else() -> None:
     def embedder_policy(reply: httpx.Response) -> str | None:
-        return reply.headers.get("cross-origin-resource-policy")
+        found: str | None = reply.headers.get("cross-origin-resource-policy")
+        return found
 
     with serve_scripted() as bot, bot.client() as client:
         allowed = {path for path in FILES if embedder_policy(client.get(path)) == "cross-origin"}

@@ -29,7 +29,7 @@ def server(tmp_path: Path) -> Iterator[RedisServer]:
 
 @pytest.fixture
 def bots(server: RedisServer, tmp_path: Path) -> Iterator[list[LiveServer]]:
-    settings = server.settings(SLOW, timeout_seconds=2.0)
+    settings = server.settings(SLOW, timeout_seconds=30.0)
     settings = replace(
         settings,
         rag=replace(settings.rag, index_path=str(tmp_path / "index")),

@@ -20,8 +20,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 SLOW = RateLimitSettings(requests_per_minute=1, burst=5)
 ADDED_SECONDS = 0.3
-CROWD_SECONDS = ADDED_SECONDS + 0.1
-"""For many requests in one event loop, which also takes its time."""
 ADDRESS = "203.0.113.7"
 
 
@@ -33,7 +31,7 @@ def server(tmp_path: Path) -> Iterator[RedisServer]:
 @pytest.fixture
 def patient(server: RedisServer) -> RedisServer:
     """For tests of what happens, not of how long it takes: a busy machine is no dead Redis."""
-    server.timeout_seconds = 2.0
+    server.timeout_seconds = 30.0
     return server
 
 
@@ -43,6 +41,28 @@ async def timed(bot: State, address: str) -> tuple[bool, float]:
     verdict = await bot.limiter.check_address(address)
     await bot.conversations.resume(None)
     return verdict.allowed, monotonic() - began
+
+
+class Lag:
+    """How much time the event loop itself lost meanwhile: on a busy machine that is not Redis' doing."""
+
+    seconds = 0.0
+
+    async def __aenter__(self) -> Lag:
+        self._ticker = asyncio.create_task(self._tick())
+        await asyncio.sleep(0)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.sleep(0.01)
+        self._ticker.cancel()
+        await asyncio.gather(self._ticker, return_exceptions=True)
+
+    async def _tick(self) -> None:
+        while True:
+            began = monotonic()
+            await asyncio.sleep(0.005)
+            self.seconds += max(0.0, monotonic() - began - 0.006)
 
 
 async def problem(bot: State) -> str | None:
@@ -63,9 +83,10 @@ async def test_absent_from_the_start(server: RedisServer) -> None:
     """F6: no error at the start, the limits hold, and it comes in when Redis comes up."""
     server.stop()
     async with replica(server.settings(SLOW)) as bot:
-        found = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 3)]
+        async with Lag() as lag:
+            found = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 3)]
         assert [let_in for let_in, _ in found] == [True] * SLOW.burst + [False] * 3
-        assert max(seconds for _, seconds in found) < ADDED_SECONDS
+        assert max(seconds for _, seconds in found) < ADDED_SECONDS + lag.seconds
         assert await problem(bot) == "redis-unreachable"
         server.start()
         await eventually(lambda: healthy(bot))
@@ -76,9 +97,10 @@ async def test_absent_from_the_start(server: RedisServer) -> None:
 async def test_a_host_that_has_no_address_costs_no_more(server: RedisServer) -> None:
     settings = server.settings(SLOW, url=f"redis://no-such-host.invalid:{free_port()}")
     async with replica(settings) as bot:
-        let_in, seconds = await timed(bot, ADDRESS)
+        async with Lag() as lag:
+            let_in, seconds = await timed(bot, ADDRESS)
         assert let_in
-        assert seconds < ADDED_SECONDS
+        assert seconds < ADDED_SECONDS + lag.seconds
 
 
 async def test_stopping_gives_nobody_a_second_burst(patient: RedisServer) -> None:
@@ -123,13 +145,17 @@ async def test_hanging_costs_nobody_more_than_the_deadline(server: RedisServer) 
         await asyncio.gather(*(timed(bot, f"198.51.100.{n}") for n in range(40)))
         server.pause()
         try:
-            found = await asyncio.gather(*(timed(bot, f"192.0.2.{n % 100}") for n in range(200)))
-            assert (
-                max(seconds for _, seconds in found) < ADDED_SECONDS + 0.1
-            )  # 0.1: 200 in one loop
+            async with Lag() as lag:
+                found = await asyncio.gather(
+                    *(timed(bot, f"192.0.2.{n % 100}") for n in range(200))
+                )
+            assert max(seconds for _, seconds in found) < ADDED_SECONDS + lag.seconds
             assert all(let_in for let_in, _ in found)
-            later = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 1)]
-            assert max(seconds for _, seconds in later) < 0.02
+            async with Lag() as lag:
+                later = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 1)]
+            assert max(seconds for _, seconds in later) < 0.05 + lag.seconds, (
+                "nobody waits any more"
+            )
             assert [let_in for let_in, _ in later] == [True] * SLOW.burst + [False]
         finally:
             server.resume()
@@ -147,9 +173,10 @@ async def test_during_an_outage_one_request_at_a_time_looks_whether_it_is_over(
         try:
             await timed(bot, ADDRESS)
             await asyncio.sleep(0.25)
-            found = await asyncio.gather(*(timed(bot, f"192.0.2.{n}") for n in range(50)))
-            assert sum(seconds > 0.15 for _, seconds in found) == 1
-            assert max(seconds for _, seconds in found) < CROWD_SECONDS
+            async with Lag() as lag:
+                found = await asyncio.gather(*(timed(bot, f"192.0.2.{n}") for n in range(50)))
+            assert sum(seconds > 0.2 + lag.seconds for _, seconds in found) <= 1
+            assert 0.2 < max(seconds for _, seconds in found) < ADDED_SECONDS + lag.seconds
         finally:
             server.resume()
         await asyncio.sleep(0.25)
@@ -185,9 +212,10 @@ async def test_full_of_foreign_keys_the_process_decides(server: RedisServer) -> 
     async with replica(server.settings(SLOW)) as bot:
         await timed(bot, "198.51.100.1")
         fill(server, lifetime_seconds=None)
-        found = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 3)]
+        async with Lag() as lag:
+            found = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 3)]
         assert [let_in for let_in, _ in found] == [True] * SLOW.burst + [False] * 3
-        assert max(seconds for _, seconds in found) < ADDED_SECONDS
+        assert max(seconds for _, seconds in found) < ADDED_SECONDS + lag.seconds
         assert await problem(bot) == "redis-full"
         server.admin.delete(*server.admin.scan_iter("filler:*"))
         await eventually(lambda: healthy(bot))
@@ -232,9 +260,10 @@ async def test_wrong_password(server: RedisServer, caplog: pytest.LogCaptureFixt
     caplog.set_level(logging.INFO)
     server.password_file.write_text("wrong password\n")
     async with replica(server.settings(SLOW)) as bot:
-        found = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 1)]
+        async with Lag() as lag:
+            found = [await timed(bot, ADDRESS) for _ in range(SLOW.burst + 1)]
         assert [let_in for let_in, _ in found] == [True] * SLOW.burst + [False]
-        assert max(seconds for _, seconds in found) < ADDED_SECONDS
+        assert max(seconds for _, seconds in found) < ADDED_SECONDS + lag.seconds
         assert await problem(bot) == "redis-denied"
         server.password_file.unlink()
         assert await problem(bot) == "redis-denied"

@@ -241,3 +241,14 @@ def test_windows_lose_no_word_and_stay_short(sentences: list[str], end: str) -> 
 def test_a_sentence_longer_than_a_window_stays_whole() -> None:
     text = "palabra " * 100
     assert windows(f"Corta. {text}. Fin.")[1].startswith("palabra")
+
+
+@pytest.mark.parametrize("value", [1e38, 1e200, 1e308])
+def test_values_whose_length_overflows_are_scaled_or_refused(value: float) -> None:
+    """EMB-02: `[1e38] * 384` once came back as a vector of zeros."""
+    try:
+        vector = unit([value] * 384)
+    except EmbeddingRejected:
+        assert value > 1e100
+    else:
+        assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5

@@ -397,3 +397,13 @@ def test_deep_nesting_loses_nothing() -> None:
 def test_the_first_h1_names_a_document_without_title() -> None:
     assert parsed("intro\n\n# Mi *título*\n\nx", "").title == "Mi título"
     assert parsed("## No\n\nx", "").title == ""
+
+
+def test_a_long_title_with_nothing_under_it_is_no_passage_of_its_own() -> None:
+    """It would say nothing and match every question about the page."""
+    assert paths("# Doc, told at length\n\n## A\n\na\n\n## B\n\nb") == ["A", "B"]
+    assert parsed("# Doc, told at length\n\n## A\n\na\n\n## B\n\nb").sections[0].blocks[0].text == (
+        "Doc, told at length"
+    )
+    above = parsed("before\n\n# Doc, told at length\n\n## A\n\na")
+    assert [block.text for block in above.sections[0].blocks] == ["before", "Doc, told at length"]

@@ -93,7 +93,8 @@ class Chat:
     def inside(self, script: str) -> Any:
         """Evaluate with `root`, the widget's shadow root."""
         return self.page.evaluate(
-            f"() => {{ const root = document.querySelector('.rony-chat-widget-root').shadowRoot; return {script}; }}"
+            "() => { const root = document.querySelector('.rony-chat-widget-root').shadowRoot; "
+            f"return {script}; }}"
         )
 
     def focused(self) -> str:

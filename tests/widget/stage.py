@@ -113,7 +113,8 @@ class Stage:
     ) -> str:
         """Put a page at `path`; its address."""
         headers = {"Content-Security-Policy": policy} if policy else {}
-        html = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Host</title>{head}</head><body>{body}</body></html>'
+        start = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Host</title>'
+        html = f"{start}{head}</head><body>{body}</body></html>"
         self.pages[path] = (html, headers)
         return self.origin + path
 

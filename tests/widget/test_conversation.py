@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -139,7 +139,8 @@ def test_a_click_lands_there(chat: Chat, stage: Stage) -> None:
 
 def test_a_second_sources_event_replaces_the_first(chat: Chat, stage: Stage) -> None:
     stage.play(START, sources(), chunks("One [1]. Two [2]."), 0.1,
-               sources(passage(1, title="First", url="/first", quote=""), passage(2, title="Second", url="/second", quote="")),
+               sources(passage(1, title="First", url="/first", quote=""),
+                       passage(2, title="Second", url="/second", quote="")),
                done())  # fmt: skip
     chat.asked()
     assert [card.split("\n")[0] for card in chat.cards.all_inner_texts()] == ["1 First", "2 Second"]
@@ -149,7 +150,8 @@ def test_a_second_sources_event_replaces_the_first(chat: Chat, stage: Stage) -> 
 
 def test_progress_is_real(chat: Chat, stage: Stage) -> None:
     one, two = threading.Event(), threading.Event()
-    stage.play(START, sources(), event("progress", processed=0, total=0), event("progress", processed=250, total=1000),
+    stage.play(START, sources(), event("progress", processed=0, total=0),
+               event("progress", processed=250, total=1000),
                one, event("progress", processed=1000, total=1000), two, chunks("x"), done())  # fmt: skip
     chat.ask()
     bar = chat.page.locator("progress")
@@ -166,7 +168,8 @@ def test_progress_is_real(chat: Chat, stage: Stage) -> None:
 
 def test_place_in_the_line(chat: Chat, stage: Stage) -> None:
     one, two = threading.Event(), threading.Event()
-    stage.play(START, event("queued", position=2, eta_seconds=11.2), one, event("queued", position=1, eta_seconds=0.0),
+    stage.play(START, event("queued", position=2, eta_seconds=11.2), one,
+               event("queued", position=1, eta_seconds=0.0),
                two, sources(), chunks("x"), done())  # fmt: skip
     chat.ask()
     chat.state.filter(has_text="You are number 2 in line: about 12 s").wait_for()
@@ -177,7 +180,8 @@ def test_place_in_the_line(chat: Chat, stage: Stage) -> None:
 
 
 def test_folded_history_is_said(chat: Chat, stage: Stage) -> None:
-    stage.play(START, event("compaction", older_turns=6, kept_turns=4, summary_tokens=90, window_tokens=4096, used_tokens=3000),
+    stage.play(START, event("compaction", older_turns=6, kept_turns=4, summary_tokens=90,
+                            window_tokens=4096, used_tokens=3000),
                sources(), chunks("x"), done())  # fmt: skip
     chat.asked()
     assert chat.page.locator(".note").inner_text() == "6 earlier turns were summarised."
@@ -316,7 +320,7 @@ def test_too_many_questions_say_how_long_to_wait(chat: Chat, stage: Stage) -> No
     ],
 )
 def test_refusals(
-    chat: Chat, stage: Stage, status: int, code: str, extra: dict[str, int], said: str, retry: bool
+    chat: Chat, stage: Stage, status: int, code: str, extra: dict[str, Any], said: str, retry: bool
 ) -> None:
     stage.refuse(status, code, **extra)
     chat.asked()
@@ -430,8 +434,17 @@ def test_history_can_be_switched_off(page: Page, stage: Stage) -> None:
     assert not page.locator(".turn").count()
 
 
-@pytest.mark.parametrize("kept", ["{", "null", "[]", '{"at": 9e99, "turns": [{"q": 1}, null, {"q": "x", "a": "y", "s": [{"n": "a"}, 3]}]}',
-                                  '{"at": 1, "turns": [{"q": "old", "a": "old"}]}', '{"at": 9e99, "turns": 7}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "{",
+        "null",
+        "[]",
+        '{"at": 9e99, "turns": [{"q": 1}, null, {"q": "x", "a": "y", "s": [{"n": "a"}, 3]}]}',
+        '{"at": 1, "turns": [{"q": "old", "a": "old"}]}',
+        '{"at": 9e99, "turns": 7}',
+    ],
+)
 def test_broken_storage_does_no_harm(page: Page, stage: Stage, kept: str) -> None:
     chat = Chat(page, stage).load()
     page.evaluate(
@@ -461,7 +474,7 @@ def test_forgetting_in_one_tab_clears_the_other(chat: Chat, stage: Stage) -> Non
     other.close()
 
 
-# ---- suggestions, copy, feedback, words ---------------------------------------------------------------------
+# ---- suggestions, copy, feedback, words ----------------------------------------------------------
 
 
 def test_suggested_questions_come_from_the_bot(chat: Chat, stage: Stage) -> None:

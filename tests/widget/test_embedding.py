@@ -23,7 +23,15 @@ TAG = '<script src="/chat-widget.js" defer></script>'
 ADD_TAG = """(src) => new Promise((resolve) => {
   const script = document.createElement('script');
   script.src = src; script.onload = resolve; document.head.append(script); })"""
-NEW_BODY = "const body = document.createElement('body'); body.append('Another page'); document.body.replaceWith(body);"
+NEW_BODY = (
+    "const body = document.createElement('body'); body.append('Another page');"
+    "document.body.replaceWith(body);"
+)
+SWAPS = {
+    "body replaced": NEW_BODY,
+    "astro": NEW_BODY + "document.dispatchEvent(new Event('astro:after-swap'));",
+    "body emptied": "document.body.textContent = '';",
+}
 ROOTS = ".rony-chat-widget-root"
 
 
@@ -64,8 +72,7 @@ def test_added_by_a_script_and_added_again(page: Page, stage: Stage) -> None:
     assert len(stage.asked) == 1
 
 
-@pytest.mark.parametrize("swap", [NEW_BODY, NEW_BODY + "document.dispatchEvent(new Event('astro:after-swap'));", "document.body.textContent = '';"],
-                         ids=["body replaced", "astro", "body emptied"])  # fmt: skip
+@pytest.mark.parametrize("swap", SWAPS.values(), ids=SWAPS.keys())
 def test_it_survives_a_client_side_navigation_in_the_middle_of_an_answer(
     page: Page, stage: Stage, swap: str
 ) -> None:
@@ -92,7 +99,8 @@ def test_it_does_not_fight_with_a_page_that_removes_it(page: Page, stage: Stage)
     chat.launcher.wait_for()
     page.evaluate("""() => { const root = document.querySelector('.rony-chat-widget-root');
       window.__removed = 0;
-      new MutationObserver(() => { if (root.isConnected) { window.__removed++; root.remove(); } }).observe(document.body, { childList: true });
+      new MutationObserver(() => { if (root.isConnected) { window.__removed++; root.remove(); } })
+        .observe(document.body, { childList: true });
       root.remove(); }""")
     page.wait_for_timeout(100)
     assert page.evaluate("window.__removed") <= 25
@@ -106,7 +114,8 @@ def test_destroy_leaves_nothing_and_can_begin_anew(page: Page, stage: Stage) -> 
     page.evaluate("RonyChat.destroy()")
     assert stage.left.wait(2)
     assert page.evaluate(
-        "[typeof RonyChat, document.querySelectorAll('.rony-chat-widget-root').length, document.documentElement.style.overflow]"
+        "[typeof RonyChat, document.querySelectorAll('.rony-chat-widget-root').length,"
+        " document.documentElement.style.overflow]"
     ) == ["undefined", 0, ""]
     page.evaluate(NEW_BODY)
     assert page.locator(ROOTS).count() == 0
@@ -119,7 +128,8 @@ def test_the_page_can_open_ask_and_close(page: Page, stage: Stage) -> None:
     chat = Chat(page, stage).load()
     chat.launcher.wait_for()
     page.evaluate("""() => { window.__events = [];
-      for (const name of ['open', 'answer', 'error', 'close', 'forget']) document.addEventListener(`rony-chat:${name}`,
+      for (const name of ['open', 'answer', 'error', 'close', 'forget'])
+        document.addEventListener(`rony-chat:${name}`,
         ({ detail: { milliseconds, ...rest } }) => window.__events.push([name, rest])); }""")
     page.evaluate("RonyChat.ask('What is Trama?')")
     page.evaluate("RonyChat.close()")
@@ -133,12 +143,14 @@ def test_the_page_can_open_ask_and_close(page: Page, stage: Stage) -> None:
 def test_a_page_can_take_over_the_links_to_sources(page: Page, stage: Stage) -> None:
     chat = Chat(page, stage).load().open().asked()
     page.evaluate(
-        """document.addEventListener('rony-chat:source', (event) => { event.preventDefault(); window.__source = event.detail; })"""
+        """document.addEventListener('rony-chat:source',
+          (event) => { event.preventDefault(); window.__source = event.detail; })"""
     )
     chat.text.locator("a.cite").click()
     assert page.url == stage.origin + "/"
     assert page.evaluate("window.__source") == {
-        "n": 1, "title": "Clothes shop", "section": "Payments", "url": "/projects/clothes-shop#payments", "lang": "en",
+        "n": 1, "title": "Clothes shop", "section": "Payments", "lang": "en",
+        "url": "/projects/clothes-shop#payments",
         "quote": "Payments go through Stripe, with cards and Bizum.",
     }  # fmt: skip
 
@@ -217,7 +229,8 @@ def test_its_language(
 ) -> None:
     page = new_page(locale=locale)
     stage.pages["/"] = (
-        f'<!doctype html><html lang="{page_lang}"><title>x</title><script src="/chat-widget.js" {tag} defer></script>',
+        f'<!doctype html><html lang="{page_lang}"><title>x</title>'
+        f'<script src="/chat-widget.js" {tag} defer></script>',
         {},
     )
     page.goto(stage.origin + "/")
@@ -230,11 +243,10 @@ def test_its_language(
 def test_its_theme_follows_system_page_and_tag(new_page: Callable[..., Page], stage: Stage) -> None:
     page = new_page(color_scheme="dark")
     chat = Chat(page, stage).load()
-    frame = page.locator(".frame")
     chat.launcher.wait_for()
-    assert frame.get_attribute("data-theme") == "dark"
+    page.locator(".frame[data-theme=dark]").wait_for(state="attached")
     page.emulate_media(color_scheme="light")
-    assert frame.get_attribute("data-theme") == "light"
+    page.locator(".frame[data-theme=light]").wait_for(state="attached")
     for change, expected in (
         ("document.documentElement.classList.add('dark')", "dark"),
         ("document.documentElement.dataset.theme = 'light'", "light"),
@@ -242,19 +254,22 @@ def test_its_theme_follows_system_page_and_tag(new_page: Callable[..., Page], st
         ("document.documentElement.className = 'darker-menu'", "light"),
         ("document.body.dataset.theme = 'my-dark'", "dark"),
         (
-            "document.body.removeAttribute('data-theme'); document.documentElement.style.colorScheme = 'dark'",
+            "document.body.removeAttribute('data-theme');"
+            "document.documentElement.style.colorScheme = 'dark'",
             "dark",
         ),
     ):
         page.evaluate(change)
-        assert frame.get_attribute("data-theme") == expected, change
+        page.locator(f".frame[data-theme={expected}]").wait_for(state="attached")
     chat.load('data-theme="light"')
     page.evaluate("document.documentElement.classList.add('dark')")
-    assert frame.get_attribute("data-theme") == "light"
+    page.wait_for_timeout(50)
+    assert page.locator(".frame").get_attribute("data-theme") == "light"
 
 
 def test_its_colours_and_shape_come_from_custom_properties(page: Page, stage: Stage) -> None:
-    style = "<style>.rony-chat-widget-root { --rony-accent: rgb(120, 0, 90); --rony-radius: 3px; --rony-font: monospace; }</style>"
+    rules = "--rony-accent: rgb(120, 0, 90); --rony-radius: 3px; --rony-font: monospace;"
+    style = f"<style>.rony-chat-widget-root {{ {rules} }}</style>"
     chat = Chat(page, stage).load(policy=None, head=style).open()
     assert chat.send.evaluate("node => getComputedStyle(node).backgroundColor") == "rgb(120, 0, 90)"
     assert chat.panel.evaluate(
@@ -267,7 +282,8 @@ def test_loading_moves_nothing_and_costs_little(
 ) -> None:
     page = new_page()
     page.add_init_script("""window.__shifts = 0; new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) window.__shifts += entry.value; }).observe({ type: 'layout-shift', buffered: true });""")
+      for (const entry of list.getEntries()) window.__shifts += entry.value;
+    }).observe({ type: 'layout-shift', buffered: true });""")
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 

@@ -51,7 +51,8 @@ def draw(chat: Chat, *pieces: str, cited: bool = False) -> str:
 
 CASES = {
     "paragraphs": ("a\n\nb\nc", "<p>a</p><p>b<br>c</p>"),
-    "emphasis": ("*a* **b** ***c*** _d_ ~~e~~", "<p><em>a</em> <strong>b</strong> <strong><em>c</em></strong> <em>d</em> <del>e</del></p>"),
+    "emphasis": ("*a* **b** ***c*** _d_ ~~e~~", "<p><em>a</em> <strong>b</strong> "
+                 "<strong><em>c</em></strong> <em>d</em> <del>e</del></p>"),
     "nested": ("**a *b* c**", "<p><strong>a <em>b</em> c</strong></p>"),
     "unclosed": ("**a *b", "<p>**a *b</p>"),
     "crossed": ("*a **b* c**", "<p><em>a **b</em> c**</p>"),
@@ -62,18 +63,22 @@ CASES = {
     "rule": ("a\n\n---\nb", "<p>a</p><hr><p>b</p>"),
     "list": ("- a\n- b", "<ul><li>a</li><li>b</li></ul>"),
     "loose list": ("1. a\n\n2. b\n   more", "<ol><li>a</li><li>b<br>more</li></ol>"),
-    "nested list": ("- a\n  - b\n    1. c\n- d", "<ul><li>a<ul><li>b<ol><li>c</li></ol></li></ul></li><li>d</li></ul>"),
+    "nested list": ("- a\n  - b\n    1. c\n- d",
+                    "<ul><li>a<ul><li>b<ol><li>c</li></ol></li></ul></li><li>d</li></ul>"),
     "list after text": ("See:\n- a\n- b\n\nEnd", "<p>See:</p><ul><li>a</li><li>b</li></ul><p>End</p>"),
     "start": ("3. a\n4. b", '<ol start="3"><li>a</li><li>b</li></ol>'),
     "two kinds": ("- a\n1. b", "<ul><li>a</li></ul><ol><li>b</li></ol>"),
     "year": ("In\n1986. A year", "<p>In<br>1986. A year</p>"),
     "quote": ("> a\n> **b**", "<blockquote><p>a<br><strong>b</strong></p></blockquote>"),
-    "fence": ("```js\nlet a;\n\n*b*\n```\nc", '<pre tabindex="0" role="group" aria-label="Code"><code>let a;\n\n*b*</code></pre><p>c</p>'),
+    "fence": ("```js\nlet a;\n\n*b*\n```\nc",
+              '<pre tabindex="0" role="group" aria-label="Code"><code>let a;\n\n*b*</code></pre><p>c</p>'),
     "open fence": ("~~~\na", '<pre tabindex="0" role="group" aria-label="Code"><code>a</code></pre>'),
     "table": (
         "| a | b |\n|---|:-:|\n| 1 \\| 2 | **3** | 4 |\n| 5 |\n\nx",
-        '<div class="t" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead>'
-        "<tbody><tr><td>1 | 2</td><td><strong>3</strong></td></tr><tr><td>5</td></tr></tbody></table></div><p>x</p>",
+        '<div class="t" tabindex="0" role="group" aria-label="Table"><table>'
+        '<thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead>'
+        "<tbody><tr><td>1 | 2</td><td><strong>3</strong></td></tr>"
+        "<tr><td>5</td></tr></tbody></table></div><p>x</p>",
     ),
     "html": ("<b>a</b> &amp;", "<p>&lt;b&gt;a&lt;/b&gt; &amp;amp;</p>"),
     "no table": ("a | b\nc | d", "<p>a | b<br>c | d</p>"),
@@ -87,17 +92,24 @@ def test_what_it_looks_like(chat: Chat) -> None:
 
 
 MARKS = st.sampled_from([
-    "*", "**", "***", "_", "__", "~~", "`", "``", "```", "```js\n", "~~~\n", "\n```\n", "[", "]", "(", ")", "](", "![", "[1]", "[1, 1]", "[9]",
-    "[a](https://a.b/c)", "![a](b)", "https://a.b/c.", "<https://a.b>", "<b>", "&amp;", "\\", "\\*", "# ", "\n## ", "> ", "\n> ", "\n>> ", "- ",
-    "\n- ", "\n  - ", "\n    - ", "\n1. ", "\n2) ", "\n   ", "\n\n", "\n", "\n\n\n", "|", " | ", "\n|---|---|\n", "\n--|--\n", "| a | b |\n", "---",
-    "\n---\n", "\n***\n", "a", "b c", " ", "é", "🌊", "👩\u200d🚀", "\u2028", "\u202e", "\r\n", "\t", "1", "x_y_z", "2*3",
+    "*", "**", "***", "_", "__", "~~", "`", "``", "```", "```js\n", "~~~\n", "\n```\n", "[", "]",
+    "(", ")", "](", "![",
+    "[1]", "[1, 1]", "[9]",
+    "[a](https://a.b/c)", "![a](b)", "https://a.b/c.", "<https://a.b>", "<b>", "&amp;", "\\",
+    "\\*", "# ", "\n## ",
+    "> ", "\n> ", "\n>> ", "- ",
+    "\n- ", "\n  - ", "\n    - ", "\n1. ", "\n2) ", "\n   ", "\n\n", "\n", "\n\n\n", "|", " | ",
+    "\n|---|---|\n",
+    "\n--|--\n", "| a | b |\n", "---",
+    "\n---\n", "\n***\n", "a", "b c", " ", "é", "🌊", "👩\u200d🚀", "\u2028", "\u202e", "\r\n",
+    "\t", "1", "x_y_z", "2*3",
 ])  # fmt: skip
 TEXTS = st.lists(st.one_of(MARKS, MARKS, st.text(max_size=4)), max_size=25).map("".join)
 
 
 def test_any_prefix_draws_and_the_end_is_as_if_it_had_come_at_once(chat: Chat) -> None:
     @settings(
-        max_examples=200,
+        max_examples=150,
         deadline=None,
         database=None,
         derandomize=True,

@@ -147,7 +147,7 @@ def test_a_bot_that_restarts_says_so_and_the_text_stays(
     assert chat.text.inner_text() == "So far"
 
 
-# ---- the demo page --------------------------------------------------------------------------------------------
+# ---- the demo page -----------------------------------------------------------------------------
 
 
 @pytest.fixture

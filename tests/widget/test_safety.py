@@ -1,4 +1,4 @@
-"""What a hostile model, visitor or page writes stays text: nothing runs, nothing is fetched (X1-X9, WID-01)."""
+"""What a hostile model, visitor or page writes stays text: nothing runs or is fetched (X1-X9, WID-01)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ PAYLOADS: list[str] = [
 ]
 INSPECT = """() => {
   const root = document.querySelector('.rony-chat-widget-root').shadowRoot, bad = [];
-  const allowed = new Set(('DIV SECTION HEADER H2 H3 P BUTTON SPAN FORM TEXTAREA ARTICLE OL UL LI A B I Q SMALL STRONG EM DEL '
-    + 'CODE PRE BR HR BLOCKQUOTE TABLE THEAD TBODY TR TH TD PROGRESS svg path').split(' '));
+  const allowed = new Set(('DIV SECTION HEADER H2 H3 P BUTTON SPAN FORM TEXTAREA ARTICLE OL UL LI A '
+    + 'B I Q SMALL STRONG EM DEL CODE PRE BR HR BLOCKQUOTE TABLE THEAD TBODY TR TH TD PROGRESS svg '
+    + 'path').split(' '));
+  const loads = ['src', 'srcset', 'srcdoc', 'ping', 'background', 'action', 'formaction'];
   for (const node of root.querySelectorAll('*')) {
     if (!allowed.has(node.tagName)) bad.push(node.tagName);
     for (const { name, value } of node.attributes) {
-      if (/^on/i.test(name) || ['src', 'srcset', 'srcdoc', 'ping', 'background', 'action', 'formaction'].includes(name)) bad.push(`${name}=${value}`);
+      if (/^on/i.test(name) || loads.includes(name)) bad.push(`${name}=${value}`);
       if (name === 'style' && !/^(?:height|--[hy]):/.test(value)) bad.push(`style=${value}`);
     }
     if (node.tagName === 'A') {
@@ -44,15 +46,18 @@ INSPECT = """() => {
   return bad;
 }"""
 # Answers a question in the page itself: thousands of streams without a socket each.
-IN_PAGE = """([payloads, cut, passages]) => (async () => {
+IN_PAGE = """([payloads, cut]) => (async () => {
   const bytes = new TextEncoder(), inspect = INSPECT, bad = [];
   const root = document.querySelector('.rony-chat-widget-root').shadowRoot;
   for (const payload of payloads) {
     const say = (type, fields) => bytes.encode(`data: ${JSON.stringify({ type, ...fields })}\\n\\n`);
-    const hostile = { n: 1, title: payload, section: payload, url: payload, lang: 'en', kind: 'project', quote: payload };
+    const hostile = { n: 1, title: payload, section: payload, url: payload, quote: payload,
+      lang: 'en', kind: 'project' };
     const pieces = cut ? [...payload] : [payload];
-    const parts = [say('start', { conversation_id: payload }), say('sources', { documents: [payload], passages: passages ? [hostile] : [] }),
-      ...pieces.map((content) => say('chunk', { content })), say('chunk', { content: ' [1]' }), say('done', { route: payload })];
+    const parts = [say('start', { conversation_id: payload }),
+      say('sources', { documents: [payload], passages: [hostile] }),
+      ...pieces.map((content) => say('chunk', { content })), say('chunk', { content: ' [1]' }),
+      say('done', { route: payload })];
     window.fetch = async () => ({ ok: true, body: new ReadableStream({ start(stream) {
       for (const part of parts) {
         if (cut) for (let i = 0; i < part.length; i++) stream.enqueue(part.slice(i, i + 1));
@@ -63,7 +68,9 @@ IN_PAGE = """([payloads, cut, passages]) => (async () => {
     await window.RonyChat.ask(payload);
     const found = inspect();
     if (found.length) bad.push([payload, found]);
-    if (root.querySelectorAll('.turn').length > 20) root.querySelector('[aria-label="Forget this conversation"]').click();
+    if (root.querySelectorAll('.turn').length > 20) {
+      root.querySelector('[aria-label="Forget this conversation"]').click();
+    }
   }
   await new Promise((resolve) => setTimeout(resolve, 150));
   return bad;
@@ -72,10 +79,10 @@ IN_PAGE = """([payloads, cut, passages]) => (async () => {
 AT_ONCE = "() => { window.requestAnimationFrame = (work) => { queueMicrotask(work); return 1; }; }"
 
 
-def run(page: Page, payloads: list[str], *, cut: bool, passages: bool = True) -> None:
+def run(page: Page, payloads: list[str], *, cut: bool) -> None:
     """Play all payloads as question, answer, title, section, address and quote."""
     page.evaluate(AT_ONCE)
-    assert page.evaluate(IN_PAGE, [payloads, cut, passages]) == []
+    assert page.evaluate(IN_PAGE, [payloads, cut]) == []
 
 
 def test_there_are_enough_payloads() -> None:
@@ -102,7 +109,8 @@ def test_nor_from_the_history(page: Page, stage: Stage) -> None:
     """What was stored is replayed after a reload, and is no more trusted than what came by wire."""
     chat = Chat(page, stage).load(policy=None)
     for start in range(0, len(PAYLOADS), 100):
-        turns = [{"q": p, "a": p + " [1]", "s": [passage(title=p, section=p, url=p, quote=p)], "r": p, "cut": p}
+        turns = [{"q": p, "a": p + " [1]", "s": [passage(title=p, section=p, url=p, quote=p)],
+                  "r": p, "cut": p}
                  for p in PAYLOADS[start : start + 100]]  # fmt: skip
         page.evaluate("kept => localStorage.setItem(`rony-chat:${location.origin}/api/chat`, kept)",
                       json.dumps({"at": 9e15, "turns": turns}))  # fmt: skip
@@ -192,7 +200,8 @@ def test_a_hostile_page_does_not_break_it(page: Page, stage: Stage) -> None:
         "Object.prototype.polluted = 'x'; Object.prototype.href = 'javascript:window.__pwn++';"
         "Array.prototype.extra = () => 1; Object.prototype.feedback = false;")))  # fmt: skip
     page.route("**/host.css", lambda route: route.fulfill(content_type="text/css", body=(
-        "* { color: red !important; font-size: 40px !important; display: block !important } div { position: static !important }"
+        "* { color: red !important; font-size: 40px !important; display: block !important }"
+        "div { position: static !important }"
         "button, textarea, p, a { background: lime !important; width: 3px !important }")))  # fmt: skip
     chat = Chat(page, stage).load(body=body, head=head)
     chat.launcher.wait_for()
@@ -212,7 +221,8 @@ def test_messages_of_foreign_frames_are_ignored(page: Page, stage: Stage) -> Non
     """X8."""
     chat = Chat(page, stage).load().open()
     page.evaluate(
-        "for (const data of ['open', {type: 'ask', question: 'x'}, {type: 'rony-chat:ask'}]) postMessage(data, '*')"
+        "for (const data of ['open', {type: 'ask', question: 'x'}, {type: 'rony-chat:ask'}])"
+        " postMessage(data, '*')"
     )
     page.wait_for_timeout(50)
     assert stage.asked == []

@@ -104,10 +104,12 @@ class Index:
 
     def holding(self, word: str) -> IntArray:
         """Rows (see `position`) of the chunks that hold `word`, accents and case folded."""
-        rows = self._connection.execute(
-            "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?", (_quoted(word),)
-        )
-        return np.array([self._position[int(rowid)] for (rowid,) in rows], np.int64)
+        # One text instead of a thousand rows: a common word costs a tenth so. Ids are in order.
+        (ids,) = self._connection.execute(
+            "SELECT group_concat(rowid) FROM chunk_fts WHERE chunk_fts MATCH ?", (_quoted(word),)
+        ).fetchone()
+        found = np.fromstring(ids or "", np.int64, sep=",")
+        return np.searchsorted(self.chunk_ids, found)
 
     def without_crumbs(self) -> None:
         """Leave breadcrumb vectors out of every cosine from now on; for measuring what they gain."""

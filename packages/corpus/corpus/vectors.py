@@ -35,7 +35,7 @@ def unit(values: Sequence[Any] | Vector, dimension: int | None = None) -> Vector
             ggml-org/llama.cpp#14812).
     """
     try:
-        vector = np.asarray(values, dtype=np.float32)
+        vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise EmbeddingRejected("the embedding server sent a vector that is not numbers") from error
     if vector.ndim != 1 or vector.size == 0:
@@ -47,10 +47,13 @@ def unit(values: Sequence[Any] | Vector, dimension: int | None = None) -> Vector
         )
     if not np.isfinite(vector).all():
         raise EmbeddingRejected("the embedding server sent a vector with NaN or infinite values")
-    norm = float(np.linalg.norm(vector))
+    with np.errstate(over="ignore"):
+        norm = float(np.linalg.norm(vector))
     if norm < 1e-6:
         raise EmbeddingRejected("the embedding server sent a vector of zeros")
-    return vector / np.float32(norm)
+    if not np.isfinite(norm):
+        raise EmbeddingRejected("the embedding server sent a vector whose length is not finite")
+    return (vector / norm).astype(np.float32)
 
 
 def mean_unit(vectors: Sequence[Vector]) -> Vector:

@@ -1,9 +1,9 @@
 """Cut a passage into windows of a sentence or two: the fine half of a chunk's dense score.
 
-One vector for 256 tokens blurs a fact that stands in one sentence, and a title in front of it pulls
-all passages of one page together. So a chunk gets one vector of the whole with its breadcrumb and one
-for each window of its plain text; its cosine is the mean of the first and the best of the others.
-XQuAD es→en hit@1: 89.5 % with one vector, 91.5 % so (docs/performance.md).
+One vector for 256 tokens blurs a fact that stands in one sentence. So a chunk gets one vector of the
+whole and one for each window of its text, each behind the breadcrumb; its cosine is the mean of the
+first and the best of the others. XQuAD es→en hit@1: 89.5 % with one vector, 91.3 % so
+(docs/performance.md).
 """
 
 from __future__ import annotations

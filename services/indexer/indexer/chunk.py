@@ -16,7 +16,7 @@ from indexer.blocks import Block
 from indexer.sections import Section
 from indexer.tokens import CountTokens
 
-CHUNKER_VERSION = 2
+CHUNKER_VERSION = 3
 """Raise it whenever the same source may give other passages: every index is then built again."""
 
 HEADING_JOINT = " — "

@@ -24,7 +24,7 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
 
     chunk: Chunk
     texts: tuple[str, ...]
-    """Names alone, the whole with its breadcrumb, each window of its text; prefix included."""
+    """Names alone, the whole and each window of its text, both with the breadcrumb; with prefix."""
     hashes: tuple[str, ...]
     has_crumb: bool
     """False for a passage without any name: then the first text is the whole."""
@@ -52,8 +52,10 @@ def _passage(document: Document, chunk: Chunk, prefix: str) -> Passage:
     # incomplete, so it is its own.
     parts = [
         *([crumb] if crumb else []),
-        embedded_text(document.title, chunk.heading, chunk.text),
-        *(windows(chunk.text) or [chunk.text]),
+        *(
+            embedded_text(document.title, chunk.heading, text)
+            for text in (chunk.text, *(windows(chunk.text) or [chunk.text]))
+        ),
     ]
     texts = tuple(prefix + part for part in parts)
     hashes = tuple(text_hash(text) for text in texts)

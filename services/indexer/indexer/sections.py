@@ -67,6 +67,7 @@ class _Builder:
         self._title = title
         self._lone_h1 = lone_h1
         self._open: list[tuple[int, str]] = []
+        self._title_only: set[int] = set()
         self._sections: list[tuple[int, tuple[str, ...], str, list[Block]]] = [(0, (), "", [])]
 
     def open_section(self, node: SyntaxTreeNode, slugger: Slugger) -> bool:
@@ -89,6 +90,8 @@ class _Builder:
             self._open.append((level, title))
         path = tuple(name for _, name in self._open)
         blocks = [prose(full)] if title != full or (is_document_title and not same) else []
+        if is_document_title and blocks:
+            self._title_only.add(len(self._sections))
         self._sections.append((level if not is_document_title else 0, path, anchor, blocks))
         return True
 
@@ -97,6 +100,7 @@ class _Builder:
 
     def sections(self) -> tuple[Section, ...]:
         """Sections with text; the titles of empty leaves have moved into their parents."""
+        self._move_lone_title()
         for index, (level, path, _, blocks) in enumerate(self._sections):
             following = self._sections[index + 1 :]
             has_children = bool(following) and following[0][0] > level
@@ -111,6 +115,20 @@ class _Builder:
             for level, path, anchor, blocks in self._sections
             if blocks
         )
+
+    def _move_lone_title(self) -> None:
+        """A long title with nothing under it joins the text above it, else the section below.
+
+        As a passage of its own it would say nothing and match everything about the page.
+        """
+        for index, (_, path, _, blocks) in enumerate(self._sections[1:], start=1):
+            if path or len(blocks) != 1 or index not in self._title_only:
+                continue
+            above = self._sections[index - 1][3]
+            if above:
+                above.append(blocks.pop())
+            elif index + 1 < len(self._sections):
+                self._sections[index + 1][3].insert(0, blocks.pop())
 
 
 def _inline_tokens(node: SyntaxTreeNode) -> list[Token]:

@@ -13,7 +13,7 @@ from bot.chat.names import names_in
 from corpus.text import words
 
 MARKS = re.compile(r"(?:\[\d{1,4}\])+")
-SENTENCE_END = re.compile(r"[.!?…]+[\"')»”*_]*\s+|\n")
+SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]+[\"')»”*_]*\s+|\n")
 MOST_SENTENCE_CHARS = 600  # names further back belong to something else
 
 

@@ -16,7 +16,8 @@ from corpus.text import fold, words
 SmallTalk = Literal["greeting", "thanks", "goodbye", "identity"]
 
 WORD = re.compile(r"[^\W_]+")
-MARKS = re.compile(r"[,;!?¡¿\n—]|[.:-]\s|\s[-–]")  # not the hyphen of «hi-res» nor the dot of hello.js
+# Not the hyphen of «hi-res», nor the dot of hello.js.
+MARKS = re.compile(r"[,;!?¡¿\n—]|[.:-]\s|\s[-–]")
 LENGTHENED = re.compile(r"([a-z])\1{2,}")  # holaaaa, heyyyy
 
 
