@@ -73,7 +73,7 @@ test-models: $(DEV) ## fetch the models and llama-server, run the tests that nee
 
 test-containers: $(DEV) ## start a Docker engine where none runs, test the stack in it (some 15 minutes)
 	@.ci/docker/engine.sh && .ci/docker/compose.sh && .ci/docker/base_images.sh
-	@exec $(PY) -m pytest -m container tests/containers
+	@exec env PORTFOLIO_BOT_CONTAINERS=1 $(PY) -m pytest -m container tests/containers
 
 check: $(DEV) ## linter, formatter, strict types, import direction, docs, lock files
 	$(PY) -m ruff check .

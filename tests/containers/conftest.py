@@ -30,12 +30,27 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[FIGURES] = {}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder needs the engine."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """All of this folder needs the engine; without it one skipped test stands for all of them."""
     here = Path(__file__).parent
-    for item in items:
-        if item.path.is_relative_to(here):
-            item.add_marker(pytest.mark.container)
+    ours = [item for item in items if item.path.is_relative_to(here)]
+    for item in ours:
+        item.add_marker(pytest.mark.container)
+    if not ours or os.environ.get(NO_SKIP) == "1" or (reason := obstacle()) is None:
+        return
+    # One line instead of a hundred; a selection by -m or -k may still drop the one that is left.
+    ours[0].add_marker(pytest.mark.skip(f"{len(ours)} container tests: {reason}"))
+    items[:] = [item for item in items if item not in ours[1:]]
+    config.hook.pytest_deselected(items=ours[1:])
+
+
+def obstacle() -> str | None:
+    """Why the containers can't be tested; None when they can."""
+    if os.environ.get(WANTED) != "1" and os.environ.get(NO_SKIP) != "1":
+        return f"not wanted: {CURE}"
+    if shutil.which("docker") is None or docker("info", check=False).returncode:
+        return f"no Docker engine answers: {CURE}"
+    return None
 
 
 def pytest_terminal_summary(
@@ -64,14 +79,9 @@ def figure(request: pytest.FixtureRequest) -> Figure:
 
 @pytest.fixture(scope="session")
 def engine() -> None:
-    """A Docker engine that answers; the tests are skipped where there is none."""
-    forced = os.environ.get(NO_SKIP) == "1"
-    if os.environ.get(WANTED) != "1" and not forced:
-        pytest.skip(f"no containers wanted: {CURE}")
-    if shutil.which("docker") is None or docker("info", check=False).returncode:
-        if forced:
-            pytest.fail(f"no Docker engine answers: {CURE}", pytrace=False)
-        pytest.skip(f"no Docker engine answers: {CURE}")
+    """A Docker engine that answers; where nothing may be skipped its absence is a failure."""
+    if reason := obstacle():
+        pytest.fail(f"{reason} ({NO_SKIP}=1 forbids to skip)", pytrace=False)
 
 
 @pytest.fixture(scope="session")

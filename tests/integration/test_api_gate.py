@@ -75,7 +75,7 @@ def test_a_foreign_origin_is_refused_before_the_handler(bot: LiveServer, origin:
     assert reply.status_code == 403
     assert reply.json()["code"] == "origin-not-allowed"
     assert "access-control-allow-origin" not in reply.headers
-    assert reply.headers["vary"] == "Origin"
+    assert "Origin" in reply.headers["vary"].split(", ")
     assert bot.chat.asks == []
 
 
@@ -162,7 +162,7 @@ def test_preflight_is_answered_without_handler_or_limiter(
             },
         )
     assert reply.status_code == status
-    assert reply.headers["vary"] == "Origin"
+    assert "Origin" in reply.headers["vary"].split(", ")
     assert "ratelimit" not in reply.headers
     if status == 204:
         assert reply.content == b""
@@ -187,7 +187,7 @@ def test_security_headers_are_on_every_reply(bot: LiveServer, method: str, path:
     assert reply.headers["x-content-type-options"] == "nosniff"
     assert reply.headers["referrer-policy"] == "no-referrer"
     assert reply.headers["content-security-policy"].startswith("default-src 'none';")
-    assert reply.headers["vary"] == "Origin"
+    assert "Origin" in reply.headers["vary"].split(", ")
     assert "server" not in reply.headers
     assert len(reply.headers["x-request-id"]) == 16
     if path.startswith("/api"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,7 +18,7 @@ from bot.adapters.index_source import FolderIndexSource
 from corpus.errors import EmbedderUnavailable, EmbeddingRejected
 from corpus.model import Chunk, Document, EmbeddingIdentity, IndexMeta
 from corpus.pointer import POINTER_NAME, Pointer, file_sha256, read_pointer, write_pointer
-from corpus.schema import SCHEMA, SCHEMA_VERSION
+from corpus.schema import SCHEMA_VERSION
 from corpus.settings import EmbeddingSettings, RagSettings, Settings
 from corpus.vectors import Vector, unit
 from corpus.writer import HashedVector, IndexBatch, IndexEntry, publish
@@ -33,13 +32,6 @@ PROBE_A, PROBE_B = unit([1, 2, 3, 4]), unit([4, -3, 2, 1])
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-@pytest.fixture(autouse=True)
-def no_syncing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Durability is the writer's subject; here it would cost nine tenths of the time."""
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-    monkeypatch.setattr("corpus.writer.SCHEMA", f"PRAGMA synchronous=OFF; {SCHEMA}")
 
 
 class Clock:

@@ -223,8 +223,11 @@ def test_frames_cut_at_every_byte(chat: Chat, stage: Stage, newline: bytes) -> N
     assert chat.text.evaluate("node => node.textContent") == said.replace("\\n", "\\n")
 
 
-def test_several_data_lines_are_one_event(chat: Chat, stage: Stage) -> None:
-    stage.play(START, b'data: {"type": "chunk",\ndata: "content": "two lines"}\n\n', done())
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"], ids=["lf", "crlf", "cr"])
+def test_several_data_lines_are_one_event(chat: Chat, stage: Stage, newline: bytes) -> None:
+    """A line end of two bytes that is cut in the middle is one line end, not an empty line."""
+    whole = START + b'data: {"type": "chunk",\ndata: "content": "two lines"}\n\n' + done()
+    stage.play(*(step for byte in whole.replace(b"\n", newline) for step in (bytes([byte]), 0.0)))
     chat.asked()
     assert chat.text.inner_text() == "two lines"
 
@@ -252,6 +255,7 @@ def test_a_stream_without_its_last_event_is_said_to_be_cut(chat: Chat, stage: St
     chat.wait_text("The whole answer")
     chat.settled()
     assert chat.page.locator(".turn").count() == 1
+    assert chat.focused() == "log", "the button that had the focus is gone"
     assert [m["content"] for m in stage.asked[1]["messages"]] == ["How do customers pay?"]
     stage.play(answer("Third."))
     chat.asked("And then?")
@@ -452,6 +456,14 @@ def test_broken_storage_does_no_harm(page: Page, stage: Stage, kept: str) -> Non
     )
     chat.open().asked()
     assert "Con Stripe" in chat.text.inner_text()
+
+
+def test_an_id_of_another_form_is_not_sent(page: Page, stage: Stage) -> None:
+    """The bot refuses it with 400, and would at every question."""
+    chat = Chat(page, stage).load()
+    page.evaluate("sessionStorage.setItem(`rony-chat:${location.origin}/api/chat`, 'short')")
+    chat.open().asked()
+    assert "conversation_id" not in stage.asked[0]
 
 
 def test_without_storage_the_chat_still_works(new_page: Callable[..., Page], stage: Stage) -> None:

@@ -92,7 +92,7 @@
 
   const ICONS = {
     chat: "M4 5h16v11H9l-5 4z", close: "M6 6l12 12M18 6L6 18", forget: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
-    send: "M4 12l16-8-5 16-4-6z", stop: "M7 7h10v10H7zM9 9h6v6H9zM11 11h2v2h-2z", down: "M12 5v14M6 13l6 6 6-6", copy: "M9 9h10v11H9zM5 15V4h10",
+    send: "M4 12l16-8-5 16-4-6z", stop: "M7 7h10v10H7z", down: "M12 5v14M6 13l6 6 6-6", copy: "M9 9h10v11H9zM5 15V4h10",
     up: "M7 11v9H4v-9zM7 11l4-7c2 0 2 1 2 2v4h6l-1 10H7", no: "M7 13V4H4v9zM7 13l4 7c2 0 2-1 2-2v-4h6L18 4H7",
     again: "M5 12a7 7 0 1 1 2 5M5 19v-4h4",
   };
@@ -102,6 +102,7 @@
     svg.setAttribute("viewBox", "0 0 24 24");
     svg.setAttribute("aria-hidden", "true");
     path.setAttribute("d", ICONS[name]);
+    if (name === "stop") path.setAttribute("fill", "currentColor");
     svg.append(path);
     return svg;
   }
@@ -456,6 +457,8 @@
     .map((p) => ({ n: p.n, title: clean(p.title), section: clean(p.section), url: text(p.url),
       lang: p.lang === "es" || p.lang === "en" ? p.lang : "", quote: clean(p.quote) }));
 
+  const idOf = (value) => /^[\w-]{22,43}$/.test(text(value)) ? value : null; // another form would be refused for ever
+
   function remember() {
     if (!persists) return;
     try {
@@ -467,7 +470,7 @@
     if (!persists) return;
     try {
       const kept = JSON.parse(localStorage.getItem(STORE));
-      conversation = sessionStorage.getItem(STORE);
+      conversation = idOf(sessionStorage.getItem(STORE));
       if (!kept || Date.now() - kept.at > KEEP_MS) localStorage.removeItem(STORE);
       else turns = kept.turns.filter((t) => t && typeof t.q === "string" && typeof t.a === "string")
         .map((t) => ({ q: t.q, a: t.a, s: passagesOf(t.s), r: text(t.r), cut: t.cut ? text(t.cut) : "" }));
@@ -508,7 +511,11 @@
   const chips = el("div", { class: "chips", role: "group", "aria-label": T.suggested });
   const log = el("div", { class: "log", role: "log", "aria-live": "off", "aria-label": T.log, tabindex: "0" },
     greeting, entries, chips);
-  const moreButton = el("button", { type: "button", class: "more", hidden: true, click: () => { follow = true; toEnd(); } },
+  const moreButton = el("button", { type: "button", class: "more", hidden: true, click: () => {
+    follow = true;
+    log.focus({ preventScroll: true });
+    toEnd();
+  } },
     icon("down"), T.more);
   const status = el("p", { class: "sr", role: "status" });
   const box = el("textarea", { rows: "1", maxlength: "1000", "aria-label": T.ask, placeholder: T.ask, autocomplete: "off",
@@ -631,7 +638,12 @@
         const line = el("p", { class: "fail" }, said);
         if (retry) {
           const words = el("span", {}, label);
-          const again = el("button", { type: "button", class: "again", click: () => { if (!run) { whole.remove(); ask(turn.q); } } },
+          const again = el("button", { type: "button", class: "again", click: () => {
+            if (run) return;
+            whole.remove();
+            log.focus({ preventScroll: true });
+            ask(turn.q);
+          } },
             icon("again"), words);
           let left = Math.ceil(after || 0);
           const tick = () => {
@@ -714,7 +726,7 @@
       if (!response.ok) throw await refusal(response);
       let good = false;
       for await (const event of events(response.body)) {
-        if (event.type === "start") conversation = text(event.conversation_id) || conversation;
+        if (event.type === "start") conversation = idOf(event.conversation_id) || conversation;
         else if (event.type === "queued") view.say(T.queued(event.position, Math.ceil(event.eta_seconds || 0)));
         else if (event.type === "compaction") {
           entries.insertBefore(el("p", { class: "note" }, T.folded(Number(event.older_turns) || 0)), view.whole);
@@ -924,7 +936,10 @@
     frame.dataset.theme = chosen || (dark.matches ? "dark" : "light");
   }
 
-  const watcher = new MutationObserver(() => { attach(); theme(); });
+  const watcher = new MutationObserver((changes) => {
+    attach();
+    if (changes.some((change) => change.type === "attributes")) theme();
+  });
   let attached = [];
   /** On the page, and again after a client-side navigation has replaced its body. */
   function attach() {
