@@ -4,7 +4,8 @@
 
 Measures the stack that runs already (`make up`), with the PROFILE of its environment. "Resident" is what
 the kernel can't take back (anonymous memory, mapped pages in use); a limit also counts cached files,
-which the kernel drops first.
+which the kernel drops first. Pages of a model's file count for the container that read them first: after
+a download that is the job `models`, so restart the machine, or drop its caches, before measuring `chat`.
 """
 
 from __future__ import annotations

@@ -204,23 +204,6 @@ def test_f14_a_restart_in_place(stack: Stack, figure: Figure) -> None:
            f"slowest {slowest[0]:.1f} s")  # fmt: skip
 
 
-def test_f21_the_model_runs_out_of_memory(stack: Stack, figure: Figure) -> None:
-    chat = stack.container("chat")
-    limit = str(stack.inspect("chat")["HostConfig"]["Memory"])
-    before = {name: stack.inspect(name)["State"]["StartedAt"] for name in ("bot", "embed", "redis")}
-    docker("update", "--memory", "60m", "--memory-swap", "60m", chat, check=False)
-    try:
-        answer = stack.ask(MODEL_QUESTION)
-        assert answer.last in ("done", "error") or answer.status == 503
-    finally:
-        docker("update", "--memory", limit, "--memory-swap", limit, chat)
-    back = stack.wait_until_good()
-    after = {name: stack.inspect(name)["State"]["StartedAt"] for name in before}
-    assert after == before, "only the model's container may be touched"
-    figure("F21 model out of memory", f"visitor got {answer.last or answer.status}, nothing else died, "
-           f"healthy after {back:.1f} s")  # fmt: skip
-
-
 def test_c11_health_tells_the_truth(stack: Stack, figure: Figure) -> None:
     started = stack.inspect("bot")["State"]["StartedAt"]
     told = {}

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.containers.conftest import Figure
-from tests.containers.stack import JOBS, SERVICES, Stack
+from tests.containers.stack import JOBS, SERVICES, Stack, docker
 
 FIXED = {"en": "Which projects are there?", "es": "¿Qué proyectos hay?"}
 """Answered without the model."""
@@ -19,6 +19,8 @@ OPEN = {
     "en": ("How do customers pay in the clothes shop?", r"pay|card|Bizum|Stripe|transfer"),
     "es": ("¿Con qué se paga en la tienda de ropa?", r"pag|tarjeta|Bizum|Stripe|transfer"),
 }
+BURST, SECONDS_EACH = 10, 2
+"""server.rate_limit: so many at once, and one comes back in so many seconds."""
 NEW_PAGE = """---
 title: Zarandaja
 date: 2026-01-02
@@ -137,13 +139,11 @@ def test_a_failed_reindex_keeps_the_old_index(stack: Stack) -> None:
     assert stack.ask(FIXED["en"]).last == "done"
 
 
-def test_a_flood_from_one_address_gets_exactly_its_allowance(stack: Stack, figure: Figure) -> None:
-    """800 at once, each with another forged address (A1, A4)."""
-    limit = 10
-    time.sleep(limit * 2 + 1)  # a full allowance: one in two seconds comes back
+def flood(stack: Stack, requests: int) -> tuple[list[int], float]:
+    """Status codes of so many questions at once, each with another forged address, and the seconds."""
+    body = {"messages": [{"role": "user", "content": FIXED["en"]}], "stream": False}
 
-    async def flood() -> tuple[list[int], float]:
-        body = {"messages": [{"role": "user", "content": FIXED["en"]}], "stream": False}
+    async def ask_all() -> tuple[list[int], float]:
         limits = httpx.Limits(max_connections=100)
         async with httpx.AsyncClient(limits=limits, timeout=60) as client:
 
@@ -158,18 +158,42 @@ def test_a_flood_from_one_address_gets_exactly_its_allowance(stack: Stack, figur
                 return reply.status_code
 
             begun = time.monotonic()
-            codes = await asyncio.gather(*(one(number) for number in range(800)))
+            codes = await asyncio.gather(*(one(number) for number in range(requests)))
             return codes, time.monotonic() - begun
 
-    codes, seconds = asyncio.run(flood())
+    time.sleep(BURST * SECONDS_EACH + 1)  # a full allowance
+    return asyncio.run(ask_all())
+
+
+def check_allowance(codes: list[int], seconds: float) -> str:
+    """What was allowed is the burst and what came back meanwhile; the line for the table."""
     # 503: within the allowance, but the line for the model was full.
-    allowed = len(codes) - codes.count(429)
     assert set(codes) <= {200, 429, 503}
-    assert limit <= allowed <= limit + int(seconds / 2) + 1
-    figure("A1 flood", f"800 requests in {seconds:.1f} s: {allowed} allowed, "
-           f"{codes.count(503)} of them found the line full "
-           f"(burst {limit} + {int(seconds / 2)} that came back), {codes.count(429)} refused")  # fmt: skip
+    allowed, refused = len(codes) - codes.count(429), codes.count(429)
+    came_back = int(seconds / SECONDS_EACH)
+    assert BURST <= allowed <= BURST + came_back + 1
+    return (
+        f"{len(codes)} requests in {seconds:.1f} s: {allowed} allowed (burst {BURST}, "
+        f"{came_back} came back), {codes.count(503)} of them found the line full, {refused} refused"
+    )
+
+
+def test_a_flood_from_one_address_gets_exactly_its_allowance(stack: Stack, figure: Figure) -> None:
+    figure("A1 flood", check_allowance(*flood(stack, 800)))
     assert stack.health()[0] == 200
+
+
+def test_two_bots_share_one_allowance(stack: Stack, figure: Figure) -> None:
+    scale = ("up", "--detach", "--wait", "--no-deps", "--no-recreate", "--scale")
+    try:
+        stack.run(*scale, "bot=2", "bot", timeout_seconds=120)
+        figure("A3 two bots", check_allowance(*flood(stack, 120)))
+        asked = [docker("logs", name).stderr.count('"/api/chat"')
+                 for name in stack.run("ps", "--quiet", "bot").stdout.split()]  # fmt: skip
+        assert len(asked) == 2
+        assert min(asked) > 0, "both must have been asked"
+    finally:
+        stack.run(*scale, "bot=1", "bot", timeout_seconds=120)
 
 
 def test_who_is_not_the_gateway_can_forge_nothing(stack: Stack, figure: Figure) -> None:

@@ -74,7 +74,7 @@ class ProviderSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Window in tokens; the same number as llama-server's `-c`."""
     max_tokens: Annotated[int, Meta(ge=16, le=4096)] = 320
     """Longest answer in tokens."""
-    temperature: Annotated[float, Meta(ge=0, le=2)] = 0.1
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 0.0
     """0 is greedy; small models invent more the higher it is."""
     top_k: Annotated[int, Meta(ge=0)] = 40
     """Sample among so many tokens; 0 is all."""

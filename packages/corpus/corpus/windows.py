@@ -12,7 +12,8 @@ import math
 import re
 
 WINDOW_CHARS = 260  # about 60 tokens of the e5 tokenizer: best of 60, 72, 90 and 128 on XQuAD
-SENTENCE_END = re.compile(r"(?<=[.!?…:;])\s+|\n+")
+BLOCK_END = re.compile(r"\n\s*\n")
+SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
 def windows(text: str) -> list[str]:
@@ -21,17 +22,28 @@ def windows(text: str) -> list[str]:
     Nothing is lost but white space between sentences; a text that fits is one window; a blank text
     has none.
     """
-    sentences = [part for part in SENTENCE_END.split(text.strip()) if part.strip(" \t|-:*#>`")]
-    if not sentences:
+    blocks = [_sentences(block) for block in BLOCK_END.split(text)]
+    blocks = [block for block in blocks if block]
+    if not blocks:
         return []
-    total = sum(len(part) for part in sentences)
+    total = sum(len(part) for block in blocks for part in block)
     target = total / math.ceil(total / WINDOW_CHARS)
     found: list[list[str]] = [[]]
     length = 0
-    for part in sentences:
-        if found[-1] and (length + len(part) > WINDOW_CHARS or length >= target):
+    for block in blocks:
+        # A new paragraph opens a new window, unless the one before is still short.
+        if found[-1] and length >= target / 2:
             found.append([])
             length = 0
-        found[-1].append(part)
-        length += len(part) + 1
+        for part in block:
+            if found[-1] and (length + len(part) > WINDOW_CHARS or length >= target):
+                found.append([])
+                length = 0
+            found[-1].append(part)
+            length += len(part) + 1
     return [" ".join(parts) for parts in found]
+
+
+def _sentences(block: str) -> list[str]:
+    """Sentences and lines of a paragraph that hold more than marks."""
+    return [part for part in SENTENCE_END.split(block.strip()) if part.strip(" \t|-:*#>`")]

@@ -155,7 +155,7 @@
   const ITEM = /^([ \t]*)([-*+]|\d{1,9}[.)])(?:[ \t]+(.*))?$/;
   const QUOTE = /^ {0,3}> ?(.*)$/;
   const DELIMITER = /^ *\|?(?: *:?-+:? *\|)* *:?-+:? *\|? *$/;
-  const MOST_DEPTH = 4;
+  const MOST_DEPTH = 4, MOST_COLUMNS = 30;
 
   const cells = (line) => line.trim().replace(/^\|/, "").replace(/\\\|/g, "\0").replace(/\|$/, "").split("|")
     .map((cell) => cell.replace(/\0/g, "|").trim());
@@ -209,7 +209,7 @@
       } else if (ITEM.test(line)) {
         i = list(lines, i, add, (to) => { i = to; });
       } else if (line.includes("|") && i + 1 < lines.length && lines[i + 1].includes("-") && DELIMITER.test(lines[i + 1])
-          && cells(line).length === cells(lines[i + 1]).length) {
+          && cells(line).length === cells(lines[i + 1]).length && cells(line).length <= MOST_COLUMNS) {
         const rows = [cells(line)];
         for (i += 2; i < lines.length && lines[i].includes("|") && lines[i].trim(); i++) rows.push(cells(lines[i]));
         add((spans) => table(rows, spans));

@@ -13,7 +13,7 @@ from corpus.windows import WINDOW_CHARS
 from indexer.chunk import CHUNKER_VERSION
 from indexer.document import Entry
 
-VECTOR_PARTS = ("crumb", "whole", "windows")  # what gets a vector of each passage
+VECTOR_PARTS = ("crumb", "whole", "windows by paragraph")  # what gets a vector of each passage
 
 
 def source_hash(entries: Sequence[Entry], settings: Settings) -> str:
