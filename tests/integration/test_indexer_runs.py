@@ -191,7 +191,7 @@ def test_only_what_changed_is_embedded_again(site: Site, fake: FakeEmbedder) -> 
     assert report.embedded == 1
     assert all("barcos" in text for text in fake.passages)
     after = site.vectors()
-    assert len(after.keys() - before.keys()) == 1  # a short passage and its only window are one text
+    assert len(after.keys() - before.keys()) == 1  # its only window is the same text
     assert all(after[key] == before[key] for key in after.keys() & before.keys())
 
 
