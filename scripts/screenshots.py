@@ -57,23 +57,25 @@ def passage(n: int, title: str, section: str, url: str, lang: Any, quote: str) -
 SHOP = Sources(
     documents=("clothes-shop.md", "sqlite-en-produccion.md"),
     passages=(
-        passage(1, "Trama: online clothes shop", "Payments", "/projects/clothes-shop#payments", "en",
-                "Payments run through Stripe: cards, Apple Pay and Google Pay, and Bizum since 2024."),
-        passage(2, "Trama: online clothes shop", "Returns", "/projects/clothes-shop#returns", "en",
-                "A return is refunded to the card within a day, or exchanged in either of the two stores."),
-        passage(3, "SQLite en producción, tres años después", "El panadero paga después",
-                "/posts/sqlite-en-produccion#pago", "es",
-                "Los pedidos de pan no se pagan en línea: se paga en el mostrador al recoger."),
+        passage(1, "Trama: online clothes shop", "Stack", "/projects/clothes-shop#stack", "en",
+                "Payments: Stripe. Cards and wallets go through Stripe Checkout, so card numbers never "
+                "touch our server."),
+        passage(2, "Trama: online clothes shop", "Decisions and their reasons",
+                "/projects/clothes-shop#decisions-and-their-reasons", "en",
+                "Stock is reserved when the customer starts to pay, not when a garment enters the basket."),
+        passage(3, "SQLite en producción, tres años después", "Cuándo no la usaríamos",
+                "/posts/sqlite-en-produccion#cuándo-no-la-usaríamos", "es",
+                "Para la tienda de ropa elegimos PostgreSQL, porque dos cajas registradoras y la web compiten "
+                "por la misma última camisa."),
     ),
 )  # fmt: skip
 ANSWER = (
-    "Customers pay through **Stripe** [1]:\n\n- cards, Apple Pay and Google Pay\n- **Bizum**, since 2024\n\n"
-    "Refunds go back to the card within a day [2]."
+    "Customers pay through **Stripe** [1]:\n\n- cards\n- wallets\n\n"
+    "A garment is reserved when the customer starts to pay [2]."
 )
 RESPUESTA = (
-    "En la tienda se paga con **Stripe** [1]:\n\n- tarjeta, Apple Pay y Google Pay\n"
-    "- **Bizum**, desde 2024\n\n"
-    "Las devoluciones se reembolsan en un día [2]."
+    "En la tienda se paga con **Stripe** [1]:\n\n- tarjetas\n- monederos electrónicos\n\n"
+    "La prenda se reserva cuando el cliente empieza a pagar [2]."
 )
 DONE = Done(usage=Usage(), finish_reason="stop", route="answer", timings=Timings(total_ms=900.0))
 CUT = Failed(code="model-interrupted", message="The model stopped.", retryable=True)
