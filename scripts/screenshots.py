@@ -62,11 +62,12 @@ SHOP = Sources(
                 "touch our server."),
         passage(2, "Trama: online clothes shop", "Decisions and their reasons",
                 "/projects/clothes-shop#decisions-and-their-reasons", "en",
-                "Stock is reserved when the customer starts to pay, not when a garment enters the basket."),
+                "Stock is reserved when the customer starts to pay, not when a garment enters the "
+                "basket."),
         passage(3, "SQLite en producción, tres años después", "Cuándo no la usaríamos",
                 "/posts/sqlite-en-produccion#cuándo-no-la-usaríamos", "es",
-                "Para la tienda de ropa elegimos PostgreSQL, porque dos cajas registradoras y la web compiten "
-                "por la misma última camisa."),
+                "Para la tienda de ropa elegimos PostgreSQL, porque dos cajas registradoras y la web "
+                "compiten por la misma última camisa."),
     ),
 )  # fmt: skip
 ANSWER = (

@@ -124,7 +124,7 @@ async def test_request_is_built_from_constants_and_settings_alone(
             "stream": True,
             "stream_options": {"include_usage": True},
             "max_tokens": 320,
-            "temperature": 0.1,
+            "temperature": 0.0,
             "top_k": 40,
             "top_p": 0.9,
             "repeat_penalty": 1.05,

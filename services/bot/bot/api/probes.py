@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 from msgspec import Struct
 
 from bot.chat.errors import ChatError
-from bot.chat.ports import Ports
+from bot.chat.ports import Ports, StateUnavailable
 from corpus.errors import CorpusError
 from corpus.settings import Settings
 
@@ -130,7 +130,7 @@ class Probes:
         code: str | None = None
         try:
             await probe()
-        except (ChatError, CorpusError) as error:
+        except (ChatError, CorpusError, StateUnavailable) as error:
             code = error.code
         except Exception as error:
             logger.error("a health probe failed", exc_info=error)

@@ -7,7 +7,6 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from bot.chat.errors import ChatError
 from corpus.reader import Index
 from corpus.vectors import Vector
 
@@ -142,7 +141,7 @@ class Conversations(Protocol):
         ...
 
 
-class StateUnavailable(ChatError):
+class StateUnavailable(Exception):
     """The state that replicas share can't be used; for health and logs, never for a visitor."""
 
     code = "redis-error"
