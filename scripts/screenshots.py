@@ -196,7 +196,7 @@ def shoot_all(browser: Browser, bot: LiveServer, folder: Path) -> None:
         page.locator(".launcher").click()
         page.locator(".chips .chip").first.wait_for()
 
-    half = ANSWER[: ANSWER.index("Refunds")]
+    half = ANSWER[: ANSWER.index("A garment")]
     shots: list[tuple[str, Callable[[Page], None], dict[str, Any]]] = [
         ("desktop", answered(ANSWER, english), {}),
         ("welcome", welcome, {}),
