@@ -20,24 +20,11 @@ from corpus.errors import (
 )
 from corpus.model import PROBE_TEXT
 from corpus.settings import EmbeddingSettings
+from tests.clock import Clock
 from tests.fake_llama import FakeLlama, Reply, server_error
 
 pytestmark = pytest.mark.anyio
 DIMENSION = 8
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-class Clock:
-    """Seconds that pass when told to."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

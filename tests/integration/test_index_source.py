@@ -22,25 +22,12 @@ from corpus.schema import SCHEMA_VERSION
 from corpus.settings import EmbeddingSettings, RagSettings, Settings
 from corpus.vectors import Vector, unit
 from corpus.writer import HashedVector, IndexBatch, IndexEntry, publish
+from tests.clock import Clock
 from tests.fake_llama import FakeLlama, Reply, word_vector
 
 pytestmark = pytest.mark.anyio
 EMBEDDINGS = EmbeddingSettings(model="model-a", dimension=4)
 PROBE_A, PROBE_B = unit([1, 2, 3, 4]), unit([4, -3, 2, 1])
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-class Clock:
-    """Seconds that pass when told to."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class FakeEmbedder:

@@ -37,11 +37,6 @@ FINISH = b'data: {"choices":[{"finish_reason":"stop","index":0,"delta":{}}]}\n\n
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def fake() -> Iterator[FakeLlama]:
     with FakeLlama() as server:
         yield server

@@ -19,11 +19,6 @@ SUMMARY = '{"indexed_files": 7, "total_chunks": 42, "duration_ms": 1234, "other"
 REPORT = ReindexReport(indexed_files=7, total_chunks=42, duration_ms=1234)
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def child(code: int, output: str = "", complaint: str = "") -> tuple[str, ...]:
     """A command that prints and ends like the indexer."""
     program = (

@@ -6,22 +6,9 @@ import pytest
 
 from bot.adapters.conversations import LocalConversations
 from corpus.settings import ConversationSettings
+from tests.clock import Clock
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-class Clock:
-    """Seconds that pass when told to."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def kept(clock: Clock, *, ttl: int = 60, most: int = 100) -> LocalConversations:

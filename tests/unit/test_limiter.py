@@ -15,11 +15,6 @@ from corpus.settings import RateLimitSettings
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Clock:
     """Nanoseconds that pass when told to."""
 

@@ -10,21 +10,13 @@ from bot.adapters.redis_meter import TYPICAL_SECONDS, LocalBudget, MeteredModel
 from bot.chat.errors import Busy, ModelUnavailable
 from bot.chat.ports import TextDelta
 from corpus.settings import RateLimitSettings
+from tests.clock import Clock
 from tests.fakes import HANG, FakeModel
 
 pytestmark = pytest.mark.anyio
 
 # One model second comes back in 2 s.
 LIMITS = RateLimitSettings(model_seconds_per_minute=30, model_seconds_burst=20)
-
-
-class Clock:
-    """Seconds that pass when told to."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 async def test_an_answer_may_begin_while_anything_is_left() -> None:

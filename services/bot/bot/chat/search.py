@@ -162,8 +162,8 @@ def _level(index: Index, cosines: FloatArray, language: Language | None) -> Floa
     """Cosines as if every passage were in the question's language; unchanged in a one-language index."""
     if language is None:
         return cosines
-    native = index.in_language(language) & (cosines > -1)
-    foreign = ~index.in_language(language) & (cosines > -1)
+    embedded, spoken = cosines > -1, index.in_language(language)
+    native, foreign = embedded & spoken, embedded & ~spoken
     least = min(int(native.sum()), int(foreign.sum()))
     if not least:
         return cosines
