@@ -100,8 +100,8 @@ def build_index(
         for number, paragraph in enumerate(paragraphs)
         if keep(paragraph)
     ]
-    passages = [cut_into_passages(item, settings, counter) for item in parsed]
-    flat = [passage for own in passages for passage in own]
+    cuts = [cut_into_passages(item, settings, counter) for item in parsed]
+    flat = [passage for cut in cuts for passage in cut.passages]
     vectors, _ = vectors_of(flat, {}, embedder, SilentProgress())
     meta = IndexMeta(
         schema_version=SCHEMA_VERSION,
@@ -116,7 +116,7 @@ def build_index(
     publish(
         folder,
         meta,
-        [batch(item, own, vectors) for item, own in zip(parsed, passages, strict=True)],
+        [batch(item, cut, vectors) for item, cut in zip(parsed, cuts, strict=True)],
     )
     return open_index(folder)
 

@@ -117,7 +117,8 @@ def _sentences(source: str) -> dict[tuple[str, str], str]:
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
                 match following:
                     case ast.Expr(value=ast.Constant(value=str(text))):
-                        found[node.name, field.target.id] = inspect.cleandoc(text)
+                        # One line: it becomes a cell of a table.
+                        found[node.name, field.target.id] = " ".join(text.split())
     return found
 
 

@@ -31,6 +31,7 @@ class Part:
     vector: Vector | None = None
     heading: str = ""
     anchor: str = ""
+    page: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def page(path: str, *texts: str, vector: Vector | None = None, **fields: object)
     return Page(path, tuple(Part(text, vector) for text in texts), **fields)  # type: ignore[arg-type]
 
 
-def small_index(folder: Path, *pages: Page) -> Index:
+def small_index(folder: Path, *pages: Page, built_at: str = "2026-01-01T00:00:00Z") -> Index:
     """Publish the pages in `folder` and open the index; the caller closes it."""
     batches = tuple(_batch(entry) for entry in pages)
     entries = [entry for batch in batches for entry in batch.entries]
@@ -87,7 +88,7 @@ def small_index(folder: Path, *pages: Page) -> Index:
         chunks=len(entries),
         vectors=vectors,
         source_hash="0" * 64,
-        built_at="2026-01-01T00:00:00Z",
+        built_at=built_at,
     )
     with writer_lock(folder):
         publish(folder, meta, batches)
@@ -100,7 +101,11 @@ def _batch(entry: Page) -> IndexBatch:
         entries=tuple(
             IndexEntry(
                 chunk=Chunk(
-                    heading=part.heading, anchor=part.anchor, text=part.text, ordinal=ordinal
+                    heading=part.heading,
+                    anchor=part.anchor,
+                    text=part.text,
+                    ordinal=ordinal,
+                    page=part.page,
                 ),
                 text_hash=f"{entry.path}-{ordinal}",
                 vector=part.vector,

@@ -56,6 +56,13 @@ WRONG = [
     ("persona: {topics: [a]}", ("persona.topics", "['a']", "object")),
     ("persona: {suggested_questions: {en: [1]}}", ("persona.suggested_questions", "[1]", "str")),
     ("conversations: {ttl_seconds: 0}", ("conversations.ttl_seconds", "0", ">= 1")),
+    ("feedback: {store: all}", ("feedback.store", "'all'", "counts, questions")),
+    ("feedback: {ttl_seconds: 0}", ("feedback.ttl_seconds", "0", ">= 1")),
+    ("feedback: {max_file_bytes: 1}", ("feedback.max_file_bytes", "1", ">= 4096")),
+    ("feedback: {store: questions}", ("feedback", "needs a folder in `path`")),
+    ("feedback: {free_text: true}", ("feedback", "needs store `questions`")),
+    ("server: {metrics_networks: [10.0.0.1/8]}", ("server.metrics_networks[0]", "10.0.0.1/8")),
+    ("server: {metrics_networks: ['*']}", ("server.metrics_networks[0]", "'*'", "127.0.0.1")),
     ("server: {1: 2}", ("server", "key", "str")),
     ("1: 2", ("configuration", "key", "str")),
 ]

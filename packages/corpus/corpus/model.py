@@ -6,6 +6,9 @@ from typing import Literal
 
 import msgspec
 
+from corpus.section_kinds import SectionKind
+from corpus.spans import Span
+
 Kind = Literal["project", "doc", "post"]
 Language = Literal["en", "es"]
 KINDS: tuple[Kind, ...] = ("project", "doc", "post")
@@ -51,6 +54,12 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     ordinal: int
     """Place within its document, from 0."""
+    page: int = 0
+    """Number of its page within its document, from 0."""
+    section: SectionKind | None = None
+    """What its headings announce: experience, education, …; None for anything else."""
+    spans: tuple[Span, ...] = ()
+    """Ranges of dates in its own heading and its text, in order."""
 
 
 class EmbeddingIdentity(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +76,9 @@ class EmbeddingIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """The model's vector of `PROBE_TEXT`: tells two models apart even under one name."""
 
 
+HEADING_JOINT = " — "
+"""Between the names of a heading path."""
+
 PROBE_TEXT = "passage: portfolio-bot — una frase fija / one fixed sentence — 2026"
 
 
@@ -80,6 +92,9 @@ class IndexMeta(msgspec.Struct, frozen=True, kw_only=True):
     documents: int
     chunks: int
     vectors: int
+    pages: int = 0
+    tokenizer: str | None = None
+    """Name of the chat model whose tokenizer counted the pages; None when they were estimated."""
     source_hash: str
     """Hash over paths and bytes of every source file and the settings that shape chunks."""
     built_at: str
@@ -94,4 +109,4 @@ def embedded_text(title: str, heading: str, text: str) -> str:
 
 def breadcrumb(*parts: str) -> str:
     """Names from the page down to the section, as one line; empty parts are left out."""
-    return " — ".join(part for part in parts if part)
+    return HEADING_JOINT.join(part for part in parts if part)

@@ -6,28 +6,22 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from corpus.chunk_vectors import ChunkVectors
-from corpus.errors import IndexDamaged, IndexOutdated
-from corpus.model import Chunk, Document, IndexMeta, Language
+from corpus.errors import IndexDamaged
+from corpus.model import Language
+from corpus.passage import Page, Passage
 from corpus.pointer import Pointer, file_sha256, read_pointer
-from corpus.schema import APPLICATION_ID, SCHEMA_VERSION
+from corpus.rows import read_documents, read_meta, read_pages, read_passages
 from corpus.vectors import FloatArray, IntArray, Vector, decode
+
+__all__ = ["Index", "Page", "Passage", "open_index"]
 
 # Weights of the FTS5 columns title, heading, text, aliases in BM25. A word in a heading says more
 # about a passage than the same word in its text; measured on the sample site by bench.retrieval.
 BM25_WEIGHTS = (2.0, 2.0, 1.0, 1.0)
-
-
-class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """A chunk together with the document it comes from."""
-
-    chunk_id: int
-    document: Document
-    chunk: Chunk
 
 
 class Index:
@@ -37,9 +31,11 @@ class Index:
         self.pointer = pointer
         self._connection = _connect(path)
         try:
-            self.meta = _read_meta(self._connection, path)
-            self.documents = _read_documents(self._connection)
-            self._passages = _read_passages(self._connection, self.documents)
+            self.meta = read_meta(self._connection, path)
+            self.documents = read_documents(self._connection)
+            self._passages = read_passages(self._connection, self.documents)
+            self.pages = read_pages(self._connection, self.documents, self._passages.values())
+            self._page_of = {p.chunk_id: page for page in self.pages for p in page.passages}
             self.chunk_ids: IntArray = np.fromiter(self._passages, np.int64, len(self._passages))
             self._languages = np.array([p.document.lang for p in self._passages.values()], "U2")
             self._position = {int(chunk_id): i for i, chunk_id in enumerate(self.chunk_ids)}
@@ -67,6 +63,10 @@ class Index:
     def passage(self, chunk_id: int) -> Passage:
         """The chunk of that id with its document."""
         return self._passages[chunk_id]
+
+    def page_of(self, chunk_id: int) -> Page:
+        """The page the chunk of that id stands on."""
+        return self._page_of[chunk_id]
 
     def position(self, chunk_id: int) -> int:
         """Row of a chunk in the arrays this class returns."""
@@ -179,62 +179,6 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA query_only=1")
     connection.execute("PRAGMA trusted_schema=0")
     return connection
-
-
-def _read_meta(connection: sqlite3.Connection, path: Path) -> IndexMeta:
-    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if application_id != APPLICATION_ID:
-        raise IndexDamaged(f"{path.name} is not an index of portfolio-bot: run `chat-bot reindex`")
-    if version != SCHEMA_VERSION:
-        raise IndexOutdated(
-            f"{path.name} has schema {version}, this version needs {SCHEMA_VERSION}: "
-            "run `chat-bot reindex`"
-        )
-    row = connection.execute("SELECT value FROM meta WHERE key = 'index'").fetchone()
-    if row is None:
-        raise IndexDamaged(f"{path.name} has no meta: run `chat-bot reindex`")
-    try:
-        return msgspec.json.decode(row[0], type=IndexMeta)
-    except msgspec.DecodeError as error:
-        raise IndexDamaged(f"{path.name} has unreadable meta: run `chat-bot reindex`") from error
-
-
-def _read_documents(connection: sqlite3.Connection) -> dict[int, Document]:
-    rows = connection.execute(
-        "SELECT id, path, kind, title, url, lang, description, tags, date, translation, generated"
-        " FROM document ORDER BY id"
-    )
-    return {
-        row[0]: msgspec.convert(
-            dict(
-                zip(
-                    ("path", "kind", "title", "url", "lang", "description", "tags", "date",
-                     "translation", "generated"),
-                    (*row[1:7], msgspec.json.decode(row[7]), row[8], row[9], bool(row[10])),
-                    strict=True,
-                )
-            ),
-            Document,
-        )
-        for row in rows
-    }  # fmt: skip
-
-
-def _read_passages(
-    connection: sqlite3.Connection, documents: dict[int, Document]
-) -> dict[int, Passage]:
-    rows = connection.execute(
-        "SELECT id, document_id, ordinal, heading, anchor, text FROM chunk ORDER BY id"
-    )
-    return {
-        row[0]: Passage(
-            chunk_id=row[0],
-            document=documents[row[1]],
-            chunk=Chunk(ordinal=row[2], heading=row[3], anchor=row[4], text=row[5]),
-        )
-        for row in rows
-    }
 
 
 def _quoted(word: str) -> str:

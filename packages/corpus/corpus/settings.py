@@ -54,9 +54,13 @@ class ServerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     max_question_chars: Annotated[int, Meta(ge=50, le=8000)] = 1000
     """A longer question is refused, never cut."""
     queue_size: Annotated[int, Meta(ge=0, le=100)] = 8
-    """Visitors that may wait for the model; the next one gets 503 and Retry-After."""
+    """Visitors that may wait, a quarter of them from one address; the next one gets 503 and Retry-After."""
+    queue_seconds: Seconds = 60.0
+    """Longest wait for the model; after it the found passages are the answer."""
     owner_token_file: str | None = None
     """File with the token that `/api/reindex` asks for; without it that route is closed."""
+    metrics_networks: tuple[str, ...] = ()
+    """Addresses or networks that may read `/metrics`, not through a proxy; empty closes that route."""
 
 
 class ProviderSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -86,6 +90,14 @@ class ProviderSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Longest wait for the first token."""
     total_seconds: Seconds = 240.0
     """Longest time for a whole answer."""
+    sha256: str | None = None
+    """Hash of the model file where it is known; prompt states of another one are never used."""
+    states_path: str = ""
+    """Folder of the prompt states, the same as llama-server's `--slot-save-path`; empty: none."""
+    states_megabytes: Annotated[int, Meta(ge=0)] = 4096
+    """Most that prompt states may take on disk; the least recently used go first, 0 is off."""
+    warm_when_idle: bool = True
+    """Evaluate pages and answer suggested questions while nobody asks; `chat-bot warm` does it at once."""
     default: bool = True
     """Exactly one provider is the default."""
 
@@ -142,6 +154,11 @@ class RagSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Passages put before the model."""
     chunk_tokens: Annotated[int, Meta(ge=64, le=480)] = 256
     """Upper limit of a passage, counted by the embedding model's tokenizer."""
+    page_tokens: Annotated[int, Meta(ge=200, le=2000)] = 700
+    """Upper limit of a page, counted by the chat model's tokenizer; a longer passage is its own."""
+    context: Literal["page", "passages"] = "page"
+    """What the model reads: the best passage's whole page, whose evaluated state can be kept, or the
+    passages found, which are evaluated anew for every question."""
     fusion: Literal["score", "rrf"] = "score"
     """How keyword and dense ranks are joined; `score` is better across languages."""
     lexical_weight: Annotated[float, Meta(ge=0, le=1)] = 0.08
@@ -174,6 +191,40 @@ class ConversationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Ids kept at once in the bot's memory, the oldest goes first; in Redis `maxmemory` is the bound."""
 
 
+class FeedbackSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Thumbs up or down under an answer."""
+
+    enabled: bool = True
+    """Whether visitors may vote; false closes `/api/feedback`, and the widget shows no thumbs."""
+    store: Literal["counts", "questions"] = "counts"
+    """`counts` keeps numbers only; `questions` also writes each vote with its question to a file."""
+    path: Text | None = None
+    """Folder of that file, `feedback.jsonl`; needed with `questions`."""
+    free_text: bool = False
+    """Whether a vote may carry a comment in the visitor's words; only with `questions`."""
+    max_file_bytes: Annotated[int, Meta(ge=4096)] = 10_485_760
+    """The file grows no larger; votes beyond are counted, not written."""
+    ttl_seconds: Positive = 3600
+    """An answer may be voted on for so long."""
+
+    def __post_init__(self) -> None:
+        if self.store == "questions" and self.path is None:
+            raise ValueError("store `questions` needs a folder in `path`")
+        if self.free_text and self.store != "questions":
+            raise ValueError("free_text needs store `questions`: a comment is no number")
+
+
+class KnownAnswerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Finished answers that are given again at once: to suggested questions, and to exact repeats."""
+
+    enabled: bool = True
+    """Whether answers are kept; false asks the model every time."""
+    ttl_minutes: Positive = 60
+    """The answer to a visitor's first question is kept so long, in memory only."""
+    path: Text | None = None
+    """Folder of the answers to suggested questions; null keeps them until the bot stops."""
+
+
 class RedisSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """State that several bots share and that outlives a restart; without it all is in the process."""
 
@@ -204,6 +255,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rag: RagSettings = field(default_factory=RagSettings)
     persona: PersonaSettings = field(default_factory=PersonaSettings)
     conversations: ConversationSettings = field(default_factory=ConversationSettings)
+    known_answers: KnownAnswerSettings = field(default_factory=KnownAnswerSettings)
+    feedback: FeedbackSettings = field(default_factory=FeedbackSettings)
     redis: RedisSettings = field(default_factory=RedisSettings)
 
     @property

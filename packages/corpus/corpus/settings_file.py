@@ -6,6 +6,7 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,6 +44,7 @@ def load_settings(
     except msgspec.ValidationError as error:
         raise SettingsError(_explain(str(error), tree)) from error
     _check_providers(settings)
+    _check_networks(settings)
     return _normalise_origins(settings)
 
 
@@ -172,6 +174,17 @@ def _check_providers(settings: Settings) -> None:
                 f"providers[{index}].max_tokens: {provider.max_tokens} is not allowed: "
                 f"at most half of context_size ({provider.context_size})"
             )
+
+
+def _check_networks(settings: Settings) -> None:
+    for index, network in enumerate(settings.server.metrics_networks):
+        try:
+            ip_network(network)
+        except ValueError as error:
+            raise SettingsError(
+                f"server.metrics_networks[{index}]: {network!r} is not allowed: an address or a "
+                "network such as 127.0.0.1 or 172.28.77.0/24"
+            ) from error
 
 
 def _normalise_origins(settings: Settings) -> Settings:

@@ -13,12 +13,14 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
 
 from corpus.errors import CorpusError, IndexBusy, IndexDamaged
 from corpus.model import Chunk, Document, IndexMeta
+from corpus.passage import page_text
 from corpus.pointer import (
     INDEX_PATTERN,
     KEPT_OLD_INDEXES,
@@ -30,7 +32,9 @@ from corpus.pointer import (
     write_pointer,
 )
 from corpus.schema import APPLICATION_ID, SCHEMA
+from corpus.section_kinds import kind_words
 from corpus.text import aliases
+from corpus.token_estimate import estimated_tokens
 from corpus.vectors import Vector, encode
 
 LOCK_NAME = ".indexer.lock"
@@ -62,6 +66,8 @@ class IndexBatch(msgspec.Struct, frozen=True, kw_only=True):
 
     document: Document
     entries: tuple[IndexEntry, ...]
+    page_tokens: tuple[int, ...] = ()
+    """Tokens of each of its pages, in order; estimated when they are left out."""
 
 
 @contextmanager
@@ -143,6 +149,7 @@ def _write(path: Path, meta: IndexMeta, batches: Sequence[IndexBatch]) -> None:
             document_id = _insert_document(connection, batch.document)
             for entry in batch.entries:
                 _insert_entry(connection, document_id, batch.document, entry)
+            _insert_pages(connection, document_id, batch)
         connection.execute(
             "INSERT INTO meta VALUES ('index', ?)", (msgspec.json.encode(meta).decode(),)
         )
@@ -177,13 +184,18 @@ def _insert_entry(
 ) -> None:
     chunk = entry.chunk
     cursor = connection.execute(
-        "INSERT INTO chunk (document_id, ordinal, heading, anchor, text) VALUES (?, ?, ?, ?, ?)",
-        (document_id, chunk.ordinal, chunk.heading, chunk.anchor, chunk.text),
-    )
-    spoken = " ".join(aliases(f"{document.title} {chunk.heading} {chunk.text}"))
+        "INSERT INTO chunk (document_id, ordinal, heading, anchor, text, page, section, spans)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            document_id, chunk.ordinal, chunk.heading, chunk.anchor, chunk.text, chunk.page,
+            chunk.section, msgspec.json.encode(chunk.spans).decode(),
+        ),
+    )  # fmt: skip
+    spoken = aliases(f"{document.title} {chunk.heading} {chunk.text}")
+    spoken += kind_words(chunk.section) if chunk.section else []
     connection.execute(
         "INSERT INTO chunk_fts (rowid, title, heading, text, aliases) VALUES (?, ?, ?, ?, ?)",
-        (cursor.lastrowid, document.title, chunk.heading, chunk.text, spoken),
+        (cursor.lastrowid, document.title, chunk.heading, chunk.text, " ".join(spoken)),
     )
     if entry.vector is not None:
         whole = HashedVector(text_hash=entry.text_hash, vector=entry.vector)
@@ -195,3 +207,17 @@ def _insert_entry(
                 if item is not None
             ),
         )
+
+
+def _insert_pages(connection: sqlite3.Connection, document_id: int, batch: IndexBatch) -> None:
+    tokens = batch.page_tokens
+    if not tokens:
+        chunks = [entry.chunk for entry in batch.entries]
+        tokens = tuple(
+            estimated_tokens(page_text(batch.document.title, list(own)))
+            for _, own in groupby(chunks, lambda chunk: chunk.page)
+        )
+    connection.executemany(
+        "INSERT INTO page (document_id, ordinal, tokens) VALUES (?, ?, ?)",
+        ((document_id, ordinal, count) for ordinal, count in enumerate(tokens)),
+    )

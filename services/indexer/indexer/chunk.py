@@ -11,15 +11,17 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from corpus.model import Chunk
+from corpus.model import HEADING_JOINT, Chunk
+from corpus.section_kinds import kind_of_section
 from indexer.blocks import Block
+from indexer.dating import spans_of
 from indexer.sections import Section
 from indexer.tokens import CountTokens
 
-CHUNKER_VERSION = 3
-"""Raise it whenever the same source may give other passages: every index is then built again."""
+CHUNKER_VERSION = 4
+"""Raise it whenever the same source may give other passages, pages, kinds of sections or dates: every
+index is then built again."""
 
-HEADING_JOINT = " — "
 BLOCK_JOINT = "\n\n"
 BLOCK_JOINT_TOKENS = 2
 # Room for the model's own start and end marks and rounding at the seams.
@@ -43,19 +45,29 @@ def chunk_sections(
     window: int,
     crumb_title: str,
     count: CountTokens,
+    names_kinds: bool = True,
 ) -> list[Chunk]:
     """Passages of one document in order, each at most `limit` tokens unless it is a single word.
 
     `window` is the longest input of the model, counted with the breadcrumb before the passage.
+    `names_kinds` is False where a heading like `Stack` or `Projects` says nothing of a person.
     """
     chunks: list[Chunk] = []
     for section in sections:
         heading = HEADING_JOINT.join(section.path)
         crumb = HEADING_JOINT.join(part for part in (crumb_title, heading) if part)
         room = _room(limit, window, crumb, count)
-        for text in _section_texts(section.blocks, room, count):
+        kind = kind_of_section(section.path, crumb_title) if names_kinds else None
+        for number, text in enumerate(_section_texts(section.blocks, room, count)):
             chunks.append(
-                Chunk(heading=heading, anchor=section.anchor, text=text, ordinal=len(chunks))
+                Chunk(
+                    heading=heading,
+                    anchor=section.anchor,
+                    text=text,
+                    ordinal=len(chunks),
+                    section=kind,
+                    spans=spans_of(section.path, text, is_first=number == 0),
+                )
             )
     return chunks
 

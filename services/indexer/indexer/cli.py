@@ -14,6 +14,7 @@ from types import FrameType
 from corpus.embedding import EmbeddingClient
 from corpus.errors import CorpusError, EmbeddingError
 from corpus.settings_file import load_settings
+from indexer.chat_tokens import ChatTokenCounter
 from indexer.errors import IndexerError, Interrupted, exit_code
 from indexer.job import run
 from indexer.progress import LineProgress, Progress, SilentProgress, TerminalProgress, is_terminal
@@ -80,10 +81,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace, progress: Progress, findings: Findings) -> Report:
     settings = load_settings(options.config)
-    with EmbeddingClient(settings.embeddings) as client:
+    with (
+        EmbeddingClient(settings.embeddings) as client,
+        ChatTokenCounter(settings.provider) as chat,
+    ):
         return run(
             settings,
             client=client,
+            chat=chat,
             progress=progress,
             findings=findings,
             allow_empty=options.allow_empty,

@@ -30,6 +30,7 @@ def source_hash(entries: Sequence[Entry], settings: Settings) -> str:
         "urls": (rag.site_url, rag.project_url, rag.doc_url, rag.post_url),
         "language": rag.default_language,
         "chunk_tokens": rag.chunk_tokens,
+        "page_tokens": rag.page_tokens,
         "window_chars": WINDOW_CHARS,
         "window_tokens": embeddings.window_tokens,
         "topics": {lang: list(topics) for lang, topics in sorted(settings.persona.topics.items())},

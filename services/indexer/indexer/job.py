@@ -16,8 +16,10 @@ from corpus.pointer import read_pointer
 from corpus.reader import open_index
 from corpus.schema import SCHEMA_VERSION
 from corpus.settings import Settings
+from corpus.token_estimate import estimated_tokens
 from corpus.vectors import Vector
 from corpus.writer import publish, remove_leftovers, writer_lock
+from indexer.chat_tokens import ChatTokenCounter
 from indexer.chunk import CHUNKER_VERSION
 from indexer.discover import discover
 from indexer.document import Entry, ParsedDocument, parse_entry, read_entries, warn_of_shared_urls
@@ -48,6 +50,7 @@ def run(
     settings: Settings,
     *,
     client: EmbeddingClient,
+    chat: ChatTokenCounter | None = None,
     progress: Progress | None = None,
     findings: Findings | None = None,
     allow_empty: bool = False,
@@ -57,7 +60,8 @@ def run(
     """Bring the published index up to date with the content folders.
 
     A failed run leaves the index in service as it was. `findings` may be passed in to read the
-    problems of a run that raised. `now` (with time zone) decides which posts are in the future.
+    problems of a run that raised. `chat` counts the tokens of pages; without it they are estimated.
+    `now` (with time zone) decides which posts are in the future.
 
     Raises:
         ContentFoldersMissing, NothingFound: see indexer.errors.
@@ -81,16 +85,16 @@ def run(
         identity = _identity(embedder, findings)
         content = source_hash(entries, settings)
         unchanged = published is not None and published.meta.source_hash == content and not rebuild
-        if published and unchanged and _may_stay(published, identity):
+        if published and unchanged and _may_stay(published, identity, chat):
             return _report(published, entries, findings, started, down=identity is None)
 
         progress.begin("reading", len(entries))
         parsed = _parse(entries, settings, findings, progress)
         progress.begin("cutting into passages", len(parsed))
         counter = TokenCounter(client if identity else None)
-        passages = []
+        cuts = []
         for item in parsed:
-            passages.append(cut_into_passages(item, settings, counter))
+            cuts.append(cut_into_passages(item, settings, counter, chat or estimated_tokens))
             progress.advance(1)
         vectors: dict[str, Vector] = {}
         embedded = 0
@@ -98,14 +102,14 @@ def run(
             embedder = PassageEmbedder(client, settings.embeddings, counter)
             earlier = {} if rebuild else reusable_vectors(folder, identity, damaged)
             try:
-                flat = [passage for own in passages for passage in own]
+                flat = [passage for cut in cuts for passage in cut.passages]
                 vectors, embedded = vectors_of(flat, earlier, embedder, progress)
             except EmbedderUnavailable as error:
                 findings.warn("embedder", f"{error} (while embedding)")
                 identity, vectors, embedded = None, {}, 0
                 if published and unchanged:
                     return _report(published, entries, findings, started, down=True)
-        chunks = sum(map(len, passages))
+        chunks = sum(len(cut.passages) for cut in cuts)
         meta = IndexMeta(
             schema_version=SCHEMA_VERSION,
             chunker_version=CHUNKER_VERSION,
@@ -113,10 +117,12 @@ def run(
             documents=len(parsed),
             chunks=chunks,
             vectors=chunks if identity else 0,
+            pages=sum(len(cut.page_tokens) for cut in cuts),
+            tokenizer=chat.tokenizer if chat else None,
             source_hash=content,
             built_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
-        batches = [batch(item, own, vectors) for item, own in zip(parsed, passages, strict=True)]
+        batches = [batch(item, cut, vectors) for item, cut in zip(parsed, cuts, strict=True)]
         pointer = publish(folder, meta, batches)
         remove_leftovers(folder)
     return Report(
@@ -176,11 +182,16 @@ def _identity(embedder: PassageEmbedder, findings: Findings) -> EmbeddingIdentit
         return None
 
 
-def _may_stay(published: _Published, identity: EmbeddingIdentity | None) -> bool:
+def _may_stay(
+    published: _Published, identity: EmbeddingIdentity | None, chat: ChatTokenCounter | None
+) -> bool:
     """Whether an index of unchanged content needs nothing, or nothing can be done for it now."""
     if identity is None:
         return True
-    return published.is_complete and is_same_model(published.meta.embedding, identity)
+    if not published.is_complete or not is_same_model(published.meta.embedding, identity):
+        return False
+    # Pages that were estimated, or counted for another chat model, are formed again once it answers.
+    return chat is None or published.meta.tokenizer == chat.model or not chat.answers()
 
 
 def _parse(

@@ -8,6 +8,7 @@ import msgspec
 
 from corpus.model import Chunk, Document, breadcrumb, embedded_text
 from corpus.settings import Settings
+from corpus.token_estimate import estimated_tokens
 from corpus.vectors import Vector
 from corpus.windows import windows
 from corpus.writer import HashedVector, IndexBatch, IndexEntry
@@ -15,6 +16,7 @@ from indexer.chunk import chunk_sections
 from indexer.document import ParsedDocument
 from indexer.embed import PassageEmbedder
 from indexer.fingerprint import text_hash
+from indexer.pages import form_pages
 from indexer.progress import Progress
 from indexer.tokens import CountTokens
 
@@ -30,10 +32,24 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """False for a passage without any name: then the first text is the whole."""
 
 
+class CutDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """One document cut up."""
+
+    passages: tuple[Passage, ...]
+    page_tokens: tuple[int, ...]
+    """Tokens of each of its pages, as the chat model counts them."""
+
+
 def cut_into_passages(
-    item: ParsedDocument, settings: Settings, count: CountTokens
-) -> list[Passage]:
-    """Passages of one document in order."""
+    item: ParsedDocument,
+    settings: Settings,
+    count: CountTokens,
+    count_for_chat: CountTokens = estimated_tokens,
+) -> CutDocument:
+    """Passages and pages of one document, in order.
+
+    `count` is the embedding model's tokenizer, `count_for_chat` the chat model's.
+    """
     document = item.document
     title = document.title
     chunks = chunk_sections(
@@ -42,8 +58,15 @@ def cut_into_passages(
         window=settings.embeddings.window_tokens,
         crumb_title=title,
         count=count,
+        # The stack of a project is not somebody's skills, and a list of pages is nobody's work.
+        names_kinds=document.kind == "doc" and not document.generated,
     )
-    return [_passage(document, chunk, settings.embeddings.passage_prefix) for chunk in chunks]
+    pages = form_pages(title, chunks, limit=settings.rag.page_tokens, count=count_for_chat)
+    prefix = settings.embeddings.passage_prefix
+    return CutDocument(
+        passages=tuple(_passage(document, chunk, prefix) for chunk in pages.chunks),
+        page_tokens=pages.tokens,
+    )
 
 
 def _passage(document: Document, chunk: Chunk, prefix: str) -> Passage:
@@ -82,12 +105,12 @@ def vectors_of(
     return vectors, sum(any(key in missing for key in p.hashes) for p in passages)
 
 
-def batch(
-    item: ParsedDocument, passages: Sequence[Passage], vectors: dict[str, Vector]
-) -> IndexBatch:
+def batch(item: ParsedDocument, cut: CutDocument, vectors: dict[str, Vector]) -> IndexBatch:
     """One document ready to be stored; with no `vectors` at all it is found by keywords only."""
     return IndexBatch(
-        document=item.document, entries=tuple(_entry(passage, vectors) for passage in passages)
+        document=item.document,
+        entries=tuple(_entry(passage, vectors) for passage in cut.passages),
+        page_tokens=cut.page_tokens,
     )
 
 
