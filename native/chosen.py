@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,18 +31,33 @@ class ChosenModels:
         """The embedding model."""
         return self.folder / self.embed.file
 
-    def settings(self, *, port: int, chat_port: int, embed_port: int) -> dict[str, str]:
-        """Environment variables that override the configuration file for this run."""
+    def settings(
+        self, *, port: int, chat_port: int, embed_port: int, states: Path | None = None
+    ) -> dict[str, str]:
+        """Environment variables that override the configuration file for this run.
+
+        `states` is the folder of the prompt states, where the chat server was started with one; answers
+        to suggested questions lie beside them.
+        """
         chat, embed = "PORTFOLIO_BOT__PROVIDERS__0__", "PORTFOLIO_BOT__EMBEDDINGS__"
         traits = self.embed_traits
+        saving = {}
+        if states is not None:
+            saving = {
+                f"{chat}STATES_PATH": json.dumps(str(states)),
+                "PORTFOLIO_BOT__KNOWN_ANSWERS__PATH": json.dumps(str(states)),
+            }
         return {
+            **saving,
             "PORTFOLIO_BOT__SERVER__PORT": str(port),
             f"{chat}ENDPOINT": f"http://127.0.0.1:{chat_port}",
             f"{chat}MODEL": self.chat.model,
+            # Quoted, since the value is read as YAML and digits alone would be a number.
+            f"{chat}SHA256": json.dumps(self.chat.sha256),
             f"{chat}CONTEXT_SIZE": str(self.chat_traits.context_size_tokens),
             f"{embed}ENDPOINT": f"http://127.0.0.1:{embed_port}",
             f"{embed}MODEL": self.embed.model,
-            f"{embed}SHA256": self.embed.sha256,
+            f"{embed}SHA256": json.dumps(self.embed.sha256),
             f"{embed}DIMENSION": str(traits.dimensions),
             f"{embed}WINDOW_TOKENS": str(traits.context_size_tokens),
             # Quoted, since the value is read as YAML and the prefix ends with a space.

@@ -39,6 +39,7 @@ INDEX_PROBLEMS = {
     5: "the index has no vectors: search is by keywords only",
 }
 """Exit codes of the indexer after which there is an index to serve."""
+STATES = ROOT / "var/states"
 BIN = Path(sys.executable).parent
 """Not resolved: in a virtual environment the link itself is what finds the packages."""
 
@@ -60,8 +61,9 @@ class Demo:
         self._preflight()
         binary = await self._llama_server(supervisor)
         models = await self._models(supervisor)
+        states = self._states_folder()
         settings = models.settings(
-            port=self.port, chat_port=self.chat_port, embed_port=self.embed_port
+            port=self.port, chat_port=self.chat_port, embed_port=self.embed_port, states=states
         )
         traits = models.embed_traits
         await supervisor.start(
@@ -79,7 +81,6 @@ class Demo:
                 environment=EMBED_ENVIRONMENT,
             )
         )
-        await self._index(supervisor, settings)
         await supervisor.start(
             Service(
                 name="chat",
@@ -89,11 +90,14 @@ class Demo:
                     models.chat_path,
                     port=self.chat_port,
                     context_tokens=models.chat_traits.context_size_tokens,
+                    states=states,
                 ),
                 health_url=f"http://127.0.0.1:{self.chat_port}/health",
                 ready_seconds=300.0,
             )
         )
+        # Behind the chat server: its tokenizer says how much goes on a page.
+        await self._index(supervisor, settings)
         await supervisor.start(
             Service(
                 name="bot",
@@ -126,6 +130,15 @@ class Demo:
         failure: Finding | None = first_failure(findings)
         if failure is not None:
             raise ProcessFailed(str(failure))
+
+    def _states_folder(self) -> Path | None:
+        """Where chat server and bot keep prompt states; without it answers only begin later."""
+        try:
+            STATES.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            self.console.say(f"warning: no prompt states: {STATES}: {error.strerror}")
+            return None
+        return STATES
 
     def _missing_bytes(self) -> float:
         try:

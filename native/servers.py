@@ -54,10 +54,16 @@ def thread_count(most: int) -> int:
     return min(os.cpu_count() or 1, most)
 
 
-def chat_command(binary: Path, model: Path, *, port: int, context_tokens: int) -> tuple[str, ...]:
-    """Serves the language model; `/health` answers 200 once it is loaded."""
+def chat_command(
+    binary: Path, model: Path, *, port: int, context_tokens: int, states: Path | None = None
+) -> tuple[str, ...]:
+    """Serves the language model; `/health` answers 200 once it is loaded.
+
+    `states` is an existing folder for prompt states: only with it may they be saved and restored.
+    """
     threads = thread_count(CHAT_THREADS_MAX)
-    return (*_common(binary, model, port, context_tokens, threads), *CHAT)
+    saving = () if states is None else ("--slot-save-path", f"{states}/")
+    return (*_common(binary, model, port, context_tokens, threads), *CHAT, *saving)
 
 
 def embed_command(

@@ -23,7 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         models = chosen_models(options.profile, options.dir.absolute())
         settings = models.settings(
-            port=options.port, chat_port=options.chat_port, embed_port=options.embed_port
+            port=options.port,
+            chat_port=options.chat_port,
+            embed_port=options.embed_port,
+            states=options.states.absolute() if options.states else None,
         )
     except ModelsError as error:
         print(f"note: {error}", file=sys.stderr)
@@ -45,6 +48,7 @@ def parser(description: str) -> argparse.ArgumentParser:
     made.add_argument("--port", type=int, default=DEFAULT_PORTS["PORT"])
     made.add_argument("--chat-port", type=int, default=DEFAULT_PORTS["CHAT_PORT"])
     made.add_argument("--embed-port", type=int, default=DEFAULT_PORTS["EMBED_PORT"])
+    made.add_argument("--states", type=Path, help="folder of the prompt states, if there is one")
     made.add_argument("command", nargs=argparse.REMAINDER)
     return made
 

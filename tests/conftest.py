@@ -17,12 +17,19 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 PROFILE = "tiny"
-READY_SECONDS = 120.0
+READY_SECONDS = 300.0
 NO_SKIP = "PORTFOLIO_BOT_NO_SKIP"
 CURE = "`make test-models` gets them"
+
+# The same examples on every machine, none of them against the clock: a busy machine is no failure.
+settings.register_profile(
+    "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("steady")
 
 
 @dataclass(frozen=True)
@@ -76,8 +83,10 @@ def embed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServ
     yield from serve("embed", tmp_path_factory.mktemp("embed-server"))
 
 
-def serve(role: str, folder: Path, profile: str = PROFILE) -> Iterator[ModelServer]:
-    """Start the llama-server of a role on a free port, and stop it."""
+def serve(
+    role: str, folder: Path, profile: str = PROFILE, states: Path | None = None
+) -> Iterator[ModelServer]:
+    """Start the llama-server of a role on a free port, and stop it; `states` is for prompt states."""
     from native.chosen import chosen_models
     from native.ports import free_port
     from native.servers import EMBED_ENVIRONMENT, chat_command, embed_command
@@ -96,6 +105,7 @@ def serve(role: str, folder: Path, profile: str = PROFILE) -> Iterator[ModelServ
             models.chat_path,
             port=port,
             context_tokens=models.chat_traits.context_size_tokens,
+            states=states,
         )
     else:
         record = models.embed
@@ -122,7 +132,7 @@ def serve(role: str, folder: Path, profile: str = PROFILE) -> Iterator[ModelServ
     finally:
         process.terminate()
         try:
-            process.wait(10)
+            process.wait(30)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

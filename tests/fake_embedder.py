@@ -65,6 +65,9 @@ class FakeEmbedder:
         """A longer input is refused as llama-server does: 500 `too large to process`."""
         self.delay_seconds = delay_seconds
         self.tokenizes = tokenizes
+        self.go_on = threading.Event()
+        """While it is cleared, embeddings requests wait for it."""
+        self.go_on.set()
         self.requests: list[Request] = []
         self.down = False
         """True answers 503 on every route, as a server that is loading its model."""
@@ -131,6 +134,7 @@ class FakeEmbedder:
         trace: TracebackType | None,
     ) -> None:
         self._released.set()
+        self.go_on.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -150,6 +154,7 @@ class FakeEmbedder:
             return 200, json.dumps({"tokens": [1] * self.tokens(body["content"])}).encode()
         if route != "/v1/embeddings":
             return 404, b'{"error":{"message":"File Not Found","code":404}}'
+        self.go_on.wait()
         time.sleep(self.delay_seconds)
         failure = self._failures.popleft() if self._failures else self._always
         return self._embeddings(body["input"], failure)
@@ -158,7 +163,7 @@ class FakeEmbedder:
         if failure == "close":
             return None
         if failure == "hang":
-            self._released.wait(30)
+            self._released.wait()
             return None
         if failure == "not-json":
             return 200, b"<html>proxy</html>"

@@ -10,6 +10,9 @@ connection, good answers keep it.
         ...  # talk to fake.url
         assert fake.requests[0]["stream"] is True
 
+With `slot=FakeSlot(folder)` it keeps the tokens of its slot, counts what is reused, and has the slot
+API (tests/fake_slots.py).
+
 Nothing sleeps: a reply with `hold` waits for its `gate` and notices a client that leaves.
 """
 
@@ -23,8 +26,10 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+from tests.fake_slots import FakeSlot, ServerDied
 
 LOADING = {"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}}
 KEEP_ALIVE = b"Keep-Alive: timeout=5, max=100\r\n"
@@ -87,8 +92,12 @@ class Reply:
 class FakeLlama:
     """The server, one thread a connection. Use it as a context manager."""
 
-    def __init__(self, *, model: str = "fake-model", dimension: int = 384) -> None:
+    def __init__(
+        self, *, model: str = "fake-model", dimension: int = 384, slot: FakeSlot | None = None
+    ) -> None:
+        """Without a `slot`, counts come from the replies, and there is no slot API."""
         self.model = model
+        self.slot = slot
         self.requests: list[dict[str, Any]] = []
         """Bodies of the chat requests, in order."""
         self.embedding_requests: list[dict[str, Any]] = []
@@ -107,6 +116,7 @@ class FakeLlama:
         self.vector_of: Callable[[str], Sequence[Any]] = lambda text: word_vector(text, dimension)
         """Vector of an embedding input; replace it to be another model."""
         self._replies: deque[Reply] = deque()
+        self._prefix_replies: deque[Reply] = deque()
         self._embedding_replies: deque[Reply] = deque()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -130,18 +140,22 @@ class FakeLlama:
         """Stop listening, drop every connection, end every thread."""
         self._stopping.set()
         for thread in self._threads:
-            thread.join(5)
+            thread.join(60)
         self._listener.close()
 
     def enqueue(self, *replies: Reply) -> None:
         """Script the next chat answers; without any, `Reply()` is given."""
         self._replies.extend(replies)
 
+    def enqueue_prefix(self, *replies: Reply) -> None:
+        """Script the next evaluations of a prefix alone (`max_tokens: 0`)."""
+        self._prefix_replies.extend(replies)
+
     def enqueue_embedding(self, *replies: Reply) -> None:
         """Script the next embedding answers (`status` and `body`, `drop`, `hold="headers"`)."""
         self._embedding_replies.extend(replies)
 
-    def wait_until(self, condition: Callable[[], bool], seconds: float = 1.0) -> bool:
+    def wait_until(self, condition: Callable[[], bool], seconds: float = 60.0) -> bool:
         """Whether `condition` came true in time (for `open_streams`, `aborted`, `requests`)."""
         end = time.monotonic() + seconds
         while not condition():
@@ -219,6 +233,10 @@ class FakeLlama:
             return _plain(connection, 503, _json(LOADING))
         if route == "/health":
             return _plain(connection, 200, b'{"status":"ok"}')
+        if self.slot is not None and (answered := self._slot(connection, self.slot, path, body)):
+            return answered == "kept"
+        if route.startswith("/slots/"):
+            return _plain(connection, 501, _json(server_error("not supported", 501)))
         if route == "/props":
             props = {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}
             return _plain(connection, 200, _json({**props, "model_path": self.model}))
@@ -232,10 +250,46 @@ class FakeLlama:
         error = {"code": 404, "message": "File Not Found", "type": "not_found_error"}
         return _plain(connection, 404, _json({"error": error}))
 
+    def _slot(
+        self, connection: socket.socket, slot: FakeSlot, path: str, body: bytes
+    ) -> Literal["kept", "closed", None]:
+        """Answer what concerns the slot; None: nothing of that."""
+        route, _, query = path.partition("?")
+        document: dict[str, Any]
+        status = 200
+        if route == "/props":
+            document = slot.props()
+        elif route == "/v1/models":
+            document = slot.models()
+        elif route == "/completion":
+            document = slot.completion()
+        elif route.startswith("/slots/"):
+            if slot.hold is not None:
+                self._hold(connection, slot.hold)
+            filename = json.loads(body or b"{}").get("filename", "")
+            try:
+                status, document = slot.act(query.removeprefix("action="), filename)
+            except ServerDied:
+                return "closed"
+        else:
+            return None
+        return "kept" if _plain(connection, status, _json(document)) else "closed"
+
     def _chat(self, connection: socket.socket, request: dict[str, Any]) -> bool:
         with self._lock:
             self.requests.append(request)
-            reply = self._replies.popleft() if self._replies else Reply()
+            if request.get("max_tokens") == 0:
+                reply = self._prefix_replies.popleft() if self._prefix_replies else Reply()
+                reply = replace(reply, text=(), finish_reason=reply.finish_reason and "length")
+            else:
+                reply = self._replies.popleft() if self._replies else Reply()
+            if self.slot is not None:
+                cached, total = self.slot.evaluate(request)
+                self.slot.words += "".join(reply.text).split()
+                reply = replace(
+                    reply, cached_tokens=cached, prompt_tokens=total,
+                    progress=((cached, total), (total, total)),
+                )  # fmt: skip
             self.open_streams += 1
         try:
             return self._reply(connection, request, reply)

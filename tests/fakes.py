@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bot.adapters.conversations import LocalConversations
+from bot.adapters.feedback import LocalAnswers
 from bot.adapters.limiter import LocalLimiter
 from bot.chat.admission import Admission, Ticket
 from bot.chat.errors import Restarting
@@ -26,6 +28,7 @@ from bot.chat.events import (
     Usage,
 )
 from bot.chat.ports import (
+    Answers,
     Finished,
     IndexLease,
     IndexState,
@@ -35,24 +38,49 @@ from bot.chat.ports import (
     Ports,
     ReindexReport,
     TextDelta,
+    VoteJournal,
 )
+from bot.chat.prepared import Prepared
 from bot.chat.service import Ask, ChatService, Info
+from bot.chat.states import NoStates
+from bot.chat.warming import Warmer
 from corpus.reader import Index
-from corpus.settings import ConversationSettings, RateLimitSettings, Settings
+from corpus.settings import ConversationSettings, FeedbackSettings, RateLimitSettings, Settings
 from corpus.vectors import Vector
 
 HANG = "hang"
 """In a script: wait for ever (until cancelled)."""
-Step = float | str | Exception
+
+
+class Gate:
+    """In a script: wait until the test, in whatever thread, has opened it."""
+
+    def __init__(self) -> None:
+        self._open = threading.Event()
+
+    def open(self) -> None:
+        """Let what waits go on."""
+        self._open.set()
+
+    async def wait(self) -> None:
+        """Return when it is open."""
+        while not self._open.is_set():  # noqa: ASYNC110  (opened from another thread)
+            await asyncio.sleep(0.001)
+
+
+Step = float | str | Gate | Exception
 PATIENT = RateLimitSettings(requests_per_minute=60_000, burst=10_000)
 
 
-async def _pause(step: float | str) -> None:
-    await (asyncio.Event().wait() if step == HANG else asyncio.sleep(float(step)))
+async def _pause(step: float | str | Gate) -> None:
+    if isinstance(step, Gate):
+        await step.wait()
+    else:
+        await (asyncio.Event().wait() if step == HANG else asyncio.sleep(float(step)))
 
 
 class FakeModel:
-    """A LanguageModel that plays queued scripts: events, pauses in seconds, HANG, exceptions."""
+    """A LanguageModel that plays queued scripts: events, pauses in seconds, HANG, gates, exceptions."""
 
     def __init__(self) -> None:
         self.scripts: deque[Sequence[ModelEvent | Step]] = deque()
@@ -78,7 +106,7 @@ class FakeModel:
             for step in script:
                 if isinstance(step, Exception):
                     raise step
-                if isinstance(step, float | str):
+                if isinstance(step, float | str | Gate):
                     await _pause(step)
                 else:
                     yield step
@@ -178,6 +206,8 @@ def fake_ports(
     index: FakeIndex | None = None,
     limiter: Limiter | None = None,
     reindexer: FakeReindexer | None = None,
+    answers: Answers | None = None,
+    journal: VoteJournal | None = None,
 ) -> Ports:
     """Ports of fakes; the limiter lets everything pass unless one is given."""
     return Ports(
@@ -186,8 +216,14 @@ def fake_ports(
         index=index or FakeIndex(),
         limiter=LocalLimiter(PATIENT) if limiter is None else limiter,
         conversations=LocalConversations(ConversationSettings()),
+        answers=LocalAnswers(FeedbackSettings()) if answers is None else answers,
+        journal=journal,
         reindexer=reindexer or FakeReindexer(),
     )
+
+
+async def _nothing(*_: object) -> None:
+    """No answer is prepared."""
 
 
 class ScriptedChat(ChatService):
@@ -195,7 +231,16 @@ class ScriptedChat(ChatService):
 
     def __init__(self, settings: Settings, ports: Ports) -> None:
         self._ports_in_use = ports
-        self._admission_line = Admission(settings.server.queue_size)
+        server = settings.server
+        self._admission_line = Admission(server.queue_size, queue_seconds=server.queue_seconds)
+        self.warmer = Warmer(
+            settings,
+            NoStates(),
+            ports.index,
+            self._admission_line,
+            Prepared(settings, None),
+            _nothing,
+        )
         self._restarting = asyncio.Event()
         self.scripts: deque[Sequence[Event | Step]] = deque()
         self.asks: list[Ask] = []
@@ -206,17 +251,17 @@ class ScriptedChat(ChatService):
         """The next answer plays this after its start event."""
         self.scripts.append(script)
 
-    def admit(self) -> Ticket:
+    def admit(self, visitor: str | None = None) -> Ticket:
         if self.refuse_with:
             raise self.refuse_with
         if self._restarting.is_set():
             raise Restarting
-        return self._admission_line.admit()
+        return self._admission_line.admit(visitor)
 
     @property
     def admitted(self) -> int:
         """Places taken now."""
-        return len(self._admission_line._admitted)
+        return self._admission_line.admitted
 
     async def answer(self, ask: Ask, ticket: Ticket) -> AsyncGenerator[Event, None]:
         self.asks.append(ask)
@@ -234,7 +279,7 @@ class ScriptedChat(ChatService):
                     return
                 if isinstance(step, Exception):
                     raise step
-                if isinstance(step, float | str):
+                if isinstance(step, float | str | Gate):
                     if await self._interrupted(step):
                         yield Failed(code="restarting", message="Restarting.", retryable=True)
                         return
@@ -244,14 +289,17 @@ class ScriptedChat(ChatService):
             self.open_answers -= 1
             ticket.release()
 
-    async def _interrupted(self, step: float | str) -> bool:
+    async def _interrupted(self, step: float | str | Gate) -> bool:
         """Wait for the step or for `drain`, whichever is first."""
-        timeout = None if step == HANG else float(step)
+        drained, passed = (
+            asyncio.create_task(work) for work in (self._restarting.wait(), _pause(step))
+        )
         try:
-            await asyncio.wait_for(self._restarting.wait(), timeout)
-        except TimeoutError:
-            return False
-        return True
+            await asyncio.wait({drained, passed}, return_when=asyncio.FIRST_COMPLETED)
+            return drained.done()
+        finally:
+            drained.cancel()
+            passed.cancel()
 
     async def info(self) -> Info:
         return Info(

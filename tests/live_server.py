@@ -11,7 +11,6 @@ import json
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -25,8 +24,9 @@ from bot.api.timing import Timing
 from bot.app import create_app
 from bot.chat.ports import Ports
 from bot.server import listen
-from corpus.settings import Settings
+from corpus.settings import FeedbackSettings, Settings
 from tests.fakes import ScriptedChat, fake_ports
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 if TYPE_CHECKING:
     from litestar import Litestar
@@ -64,26 +64,33 @@ class LiveServer:
         """The ChatService in use; touch it through `in_loop` where it matters."""
         return self.app.state.chat
 
+    @property
+    def transports(self) -> list[asyncio.Transport]:
+        """Of the connections open now; touch them `in_loop`."""
+        return [connection.transport for connection in self._server.server_state.connections]
+
     def in_loop(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         """Run a coroutine in the server's loop."""
-        return asyncio.run_coroutine_threadsafe(work(), self._server.loop).result(10)
+        return asyncio.run_coroutine_threadsafe(work(), self._server.loop).result(PATIENCE_SECONDS)
 
     def client(self, **options: Any) -> httpx.Client:
-        """A client without proxies and with short timeouts."""
+        """A client without proxies."""
         return httpx.Client(
-            base_url=self.url, timeout=10.0, trust_env=False, verify=NO_CERTIFICATES, **options
+            base_url=self.url,
+            timeout=PATIENCE_SECONDS,
+            trust_env=False,
+            verify=NO_CERTIFICATES,
+            **options,
         )
 
     def raw(self, data: bytes, *, read: bool = True) -> bytes:
-        """Send bytes on a fresh connection; what comes back until the server closes or 2 s pass."""
-        with closing(socket.create_connection(("127.0.0.1", self.port), timeout=2)) as connection:
+        """Send bytes on a fresh connection; what comes back until the server closes."""
+        address = ("127.0.0.1", self.port)
+        with closing(socket.create_connection(address, timeout=PATIENCE_SECONDS)) as connection:
             connection.sendall(data)
             received = b""
-            try:
-                while read and (piece := connection.recv(65536)):
-                    received += piece
-            except TimeoutError:
-                pass
+            while read and (piece := connection.recv(65536)):
+                received += piece
             return received
 
 
@@ -112,16 +119,8 @@ def serve_in_thread(app: Litestar, *, trusted_proxies: Sequence[str] = ()) -> It
         yield LiveServer(app, server, listener.getsockname()[1])
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE_SECONDS)
         listener.close()
-
-
-def wait_until(condition: Callable[[], Any], seconds: float = 5.0) -> None:
-    """Return when `condition` holds; fail after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 def question(text: str = "¿Con qué se paga?", **fields: Any) -> dict[str, Any]:
@@ -149,12 +148,17 @@ def serve_scripted(
     *,
     ports: Ports | None = None,
     server: Mapping[str, Any] | None = None,
+    feedback: Mapping[str, Any] | None = None,
     timing: Timing | None = None,
     trusted_proxies: Sequence[str] = (),
     site: Path | None = None,
 ) -> Iterator[LiveServer]:
-    """A running bot whose answers are scripted; `server` replaces settings of that section."""
-    settings = replace(Settings(), server=replace(Settings().server, **(server or {})))
+    """A running bot whose answers are scripted; `server` and `feedback` replace settings there."""
+    settings = replace(
+        Settings(),
+        server=replace(Settings().server, **(server or {})),
+        feedback=FeedbackSettings(**(feedback or {})),
+    )
     app = create_app(
         settings, ports or fake_ports(), make_service=ScriptedChat, timing=timing, site=site
     )

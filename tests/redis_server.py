@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -28,7 +28,7 @@ from tests.conftest import ROOT, unavailable
 
 PASSWORD = "correct horse battery staple"
 ADMIN_PASSWORD = "for-the-tests-only"
-READY_SECONDS = 10.0
+READY_SECONDS = 60.0
 
 
 class RedisServer:
@@ -87,7 +87,7 @@ class RedisServer:
         self.admin.close()
         if self._process is not None:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(READY_SECONDS)
             self._process = None
 
     def pause(self) -> None:
@@ -103,6 +103,11 @@ class RedisServer:
     def names(self, prefix: str = "") -> list[str]:
         """Every key that begins so."""
         return sorted(self.admin.scan_iter(f"{prefix}*"))
+
+    def let_pass(self, key: str, seconds: float) -> None:
+        """As if so many seconds had gone by for one allowance: it holds when it is full again."""
+        full: Any = self.admin.get(key)
+        self.admin.set(key, int(full) - round(seconds * 1_000_000), keepttl=True)
 
     def calls(self, command: str) -> int:
         """How often a command has run since the last `CONFIG RESETSTAT`."""
@@ -140,15 +145,22 @@ def serve_redis(folder: Path, *options: str) -> Iterator[RedisServer]:
 
 
 @asynccontextmanager
-async def replica(settings: Settings, *, rest_seconds: float = 0.3) -> AsyncGenerator[State, None]:
+async def replica(
+    settings: Settings,
+    *,
+    rest_seconds: float = 0.3,
+    clock: Callable[[], float] = time.monotonic,
+) -> AsyncGenerator[State, None]:
     """What one bot has: its own connections, its own spare."""
-    async with open_shared(settings, local_state(settings), rest_seconds=rest_seconds) as state:
+    async with open_shared(
+        settings, local_state(settings), rest_seconds=rest_seconds, clock=clock
+    ) as state:
         yield state
 
 
-async def eventually(condition: Any, seconds: float = 5.0) -> None:
-    """Return when the coroutine function says so."""
-    deadline = time.monotonic() + seconds
+async def eventually(condition: Any) -> None:
+    """Return when the coroutine function says so; fail where that takes a minute."""
+    deadline = time.monotonic() + READY_SECONDS
     while not await condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         await asyncio.sleep(0.05)

@@ -1,6 +1,6 @@
 """A bot with a scripted service in a process of its own, for tests that send it signals.
 
-`python -m tests.stopping_app SCRIPT` prints its port and serves; SCRIPT is `hang` (the model says
+`python -m tests.stopping_app SCRIPT PORT PATIENCE_SECONDS` serves; SCRIPT is `hang` (the model says
 nothing) or `deaf` (the service does not even notice that it should stop).
 """
 
@@ -19,7 +19,7 @@ from bot.chat.service import Ask
 from bot.cli.serve import run
 from bot.log import configure_logging
 from corpus.settings import Settings
-from tests.fakes import HANG, SOURCES, ScriptedChat, fake_ports
+from tests.fakes import HANG, SOURCES, Gate, ScriptedChat, fake_ports
 
 
 class Hanging(ScriptedChat):
@@ -34,7 +34,7 @@ class Hanging(ScriptedChat):
 class Deaf(Hanging):
     """Does not end its answers when the server stops, as during a long prompt."""
 
-    async def _interrupted(self, step: float | str) -> bool:
+    async def _interrupted(self, step: float | str | Gate) -> bool:
         await asyncio.Event().wait()
         return False
 
@@ -44,4 +44,5 @@ if __name__ == "__main__":
     settings = Settings()
     settings = replace(settings, server=replace(settings.server, port=int(sys.argv[2])))
     kind = {"hang": Hanging, "deaf": Deaf}[sys.argv[1]]
-    run(create_app(settings, fake_ports(), make_service=kind), settings)
+    app = create_app(settings, fake_ports(), make_service=kind)
+    run(app, settings, patience_seconds=float(sys.argv[3]))

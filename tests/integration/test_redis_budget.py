@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -13,7 +14,7 @@ from bot.adapters.redis_state import State
 from bot.chat.errors import Busy
 from corpus.settings import RateLimitSettings
 from tests.fakes import FakeModel
-from tests.redis_server import RedisServer, replica, serve_redis
+from tests.redis_server import RedisServer, eventually, replica, serve_redis
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
@@ -45,7 +46,7 @@ async def test_replicas_spend_one_allowance(server: RedisServer) -> None:
         assert sum(found) == 4
         with pytest.raises(Busy) as refused:
             await one.budget.begin(3.0)
-        assert 115 < refused.value.retry_after_seconds <= 120
+        assert 60 < refused.value.retry_after_seconds <= 120
 
 
 async def test_a_spent_allowance_refuses_every_visitor_and_charges_none(
@@ -57,23 +58,23 @@ async def test_a_spent_allowance_refuses_every_visitor_and_charges_none(
         await bot.budget.settle(0.0, 12.0, shared=True)
         verdicts = [await bot.limiter.check_address(f"198.51.100.{n}") for n in range(20)]
         assert {(v.allowed, v.refused_by) for v in verdicts} == {(False, "site")}
-        assert 110 < verdicts[0].retry_after_seconds <= 120
+        assert 60 < verdicts[0].retry_after_seconds <= 120
         server.admin.delete("rl:model")
         after = await bot.limiter.check_address("203.0.113.7")
         assert after.remaining == before.remaining - 1
 
 
 async def test_what_was_measured_counts_and_comes_back(server: RedisServer) -> None:
-    async with replica(server.settings(QUICK)) as bot:
+    async with replica(server.settings(SLOW)) as bot:
         assert await bot.budget.begin(9.5)
         await bot.budget.settle(9.5, 0.5, shared=True)
         assert await bot.budget.begin(12.0)
         with pytest.raises(Busy) as refused:
             await bot.budget.begin(1.0)
-        assert 0 < refused.value.retry_after_seconds < 0.25
-        await asyncio.sleep(refused.value.retry_after_seconds + 0.02)
+        assert 75 < refused.value.retry_after_seconds <= 150, "2.5 model seconds too many"
+        server.let_pass("rl:model", refused.value.retry_after_seconds)
         assert await bot.budget.begin(1.0)
-        assert 0 < server.admin.pttl("rl:model") <= 1200
+        assert 0 < server.admin.pttl("rl:model") <= 660_000
 
 
 async def test_a_debt_has_an_end(server: RedisServer) -> None:
@@ -104,6 +105,7 @@ async def test_the_model_is_metered_also_for_a_visitor_who_leaves(server: RedisS
     async with replica(server.settings(SLOW)) as bot:
         inner = FakeModel()
         model = MeteredModel(inner, bot.budget)
+        began = monotonic()
         inner.enqueue_text("a")
         assert [event async for event in model.stream(())]
         await model.aclose()
@@ -113,11 +115,16 @@ async def test_the_model_is_metered_also_for_a_visitor_who_leaves(server: RedisS
             async for _ in model.stream(()):
                 pass
 
+        async def running() -> bool:
+            return inner.running == 1
+
         task = asyncio.create_task(ask())
+        await eventually(running)
         await asyncio.sleep(0.2)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await model.aclose()
-        # 0.2 s of the model come back in 12 s.
-        assert 9_000 < server.admin.pttl("rl:model") < 30_000
+        most_seconds = monotonic() - began
+        # 0.2 s of the model come back in 12 s; no more was spent than all of this took.
+        assert 6_000 < server.admin.pttl("rl:model") <= most_seconds * 60_000
         assert inner.running == 0

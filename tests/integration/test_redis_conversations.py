@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bot.adapters.redis_conversations import RedisConversations
 from bot.adapters.redis_state import State
 from corpus.settings import ConversationSettings
-from tests.redis_server import RedisServer, replica, serve_redis
+from tests.redis_server import RedisServer, eventually, replica, serve_redis
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
@@ -60,15 +60,22 @@ async def test_an_id_nobody_minted_gives_a_new_one(server: RedisServer, foreign:
 
 async def test_an_id_lives_from_its_last_use(server: RedisServer) -> None:
     """P4."""
-    settings = replace(server.settings(), conversations=ConversationSettings(ttl_seconds=1))
+    settings = replace(server.settings(), conversations=ConversationSettings(ttl_seconds=600))
     async with replica(settings) as bot:
         minted = await bot.conversations.resume(None)
+        (key,) = server.names("conv:")
         for _ in range(3):
-            await asyncio.sleep(0.5)
+            server.admin.pexpire(key, 300_000)
             assert await bot.conversations.resume(minted) == minted
-        await asyncio.sleep(1.05)
+            assert 300_000 < server.admin.pttl(key) <= 600_000
+        server.admin.pexpire(key, 1)
+        await eventually(lambda: gone(server, key))
         assert await bot.conversations.resume(minted) != minted
         assert len(server.names("conv:")) == 1
+
+
+async def gone(server: RedisServer, key: str) -> bool:
+    return not server.admin.exists(key)
 
 
 async def test_flushed_redis_starts_a_new_conversation(server: RedisServer) -> None:

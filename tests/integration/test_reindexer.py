@@ -42,7 +42,7 @@ def waiting_child(folder: Path, *, stubborn: bool = False) -> tuple[str, ...]:
 
 
 async def pid_of_child(folder: Path) -> int:
-    for _ in range(500):
+    for _ in range(6000):
         if (folder / "pid").exists():
             break
         await asyncio.sleep(0.01)

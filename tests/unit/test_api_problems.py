@@ -32,9 +32,12 @@ def every_chat_error(
     return [base, *(found for kind in base.__subclasses__() for found in every_chat_error(kind))]
 
 
+TELL_WHEN = (errors.Busy, errors.WaitedTooLong, errors.RateLimited)
+
+
 @pytest.mark.parametrize("kind", every_chat_error())
 def test_every_error_of_the_application_has_a_problem(kind: type[errors.ChatError]) -> None:
-    if kind in (errors.Busy, errors.RateLimited):
+    if kind in TELL_WHEN:
         error: errors.ChatError = kind(1.2)
     elif kind is errors.ContextOverflow:
         error = errors.ContextOverflow(4096)
@@ -44,7 +47,7 @@ def test_every_error_of_the_application_has_a_problem(kind: type[errors.ChatErro
     assert raised.code in PROBLEMS
     if kind not in (errors.InvalidQuestion, errors.ReindexFailed):
         assert "secret" not in raised.detail
-    if kind in (errors.Busy, errors.RateLimited):
+    if kind in TELL_WHEN:
         assert raised.headers["retry-after"] == "2"
 
 

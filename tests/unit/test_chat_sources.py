@@ -68,7 +68,8 @@ def test_a_link_leads_to_the_section(index: Index) -> None:
 
 def test_sources_number_the_passages_and_name_each_page_once(index: Index) -> None:
     found = search(index, "Stripe Hetzner", toward(0, 1), RagSettings(top_k=3), "en")
-    event = sources_of(index, found.hits, "Stripe", toward(0, 1))
+    numbered = list(enumerate((hit.passage for hit in found.hits), start=1))
+    event = sources_of(index, numbered, "Stripe", toward(0, 1))
     assert event.documents[0] == "shop.md"
     assert len(event.documents) == len(set(event.documents)) < len(event.passages) == 3
     assert [passage.n for passage in event.passages] == [1, 2, 3]
@@ -79,8 +80,9 @@ def test_sources_number_the_passages_and_name_each_page_once(index: Index) -> No
 
 def test_the_supporting_passage_holds_most_of_the_words(index: Index) -> None:
     hits = search(index, "Stripe Hetzner", toward(0, 1), RagSettings(top_k=3), "en").hits
+    passages = [hit.passage for hit in hits]
     for word in ("Stripe", "Hetzner"):
-        place = supporting(hits, f"It is {word}.") - 1
-        assert word in hits[place].passage.chunk.text
-    assert supporting(hits, "nothing of it") == 1
+        place = supporting(passages, f"It is {word}.") - 1
+        assert word in passages[place].chunk.text
+    assert supporting(passages, "nothing of it") == 1
     assert supporting([], "x") == 1

@@ -155,6 +155,9 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], type[CorpusError]]] = {
     "no-meta": (repoint(sql("DELETE FROM meta")), IndexDamaged),
     "odd-meta": (repoint(sql("UPDATE meta SET value = '{}'")), IndexDamaged),
     "rows-missing": (repoint(sql("DELETE FROM chunk WHERE id = 1")), IndexDamaged),
+    "pages-missing": (repoint(sql("DELETE FROM page WHERE document_id = 1")), IndexDamaged),
+    "page-without-text": (repoint(sql("INSERT INTO page VALUES (1, 7, 9)")), IndexDamaged),
+    "odd-dates": (repoint(sql("UPDATE chunk SET spans = '[{}]'")), IndexDamaged),
     "no-table": (repoint(sql("DROP TABLE vector")), IndexDamaged),
     "pointer-empty": (pointer(b""), IndexDamaged),
     "pointer-text": (pointer(b"{]"), IndexDamaged),
@@ -270,3 +273,34 @@ def test_the_pointer_moves_to_the_newer_index(tmp_path: Path) -> None:
     assert msgspec.structs.asdict(index.pointer)["sha256"] == file_sha256(
         folder / index.pointer.index
     )
+
+
+def test_pages_hold_their_passages_in_order(tmp_path: Path) -> None:
+    """Sizes are those the writer is given; left out, they are estimated."""
+    document = Document(path="posts/p.md", kind="post", title="T", url="/p", lang="en")
+    entries = tuple(
+        IndexEntry(
+            chunk=Chunk(heading="", anchor="", text=f"text {n}", ordinal=n, page=n // 2),
+            text_hash=f"p{n}",
+            vector=None,
+        )
+        for n in range(3)
+    )
+    for given, expected in (((70, 35), [70, 35]), ((), [7, 4])):
+        with writer_lock(tmp_path):
+            publish(
+                tmp_path,
+                meta(2, chunks=4, vectors=0, embedding=None),
+                [batch(0), IndexBatch(document=document, entries=entries, page_tokens=given)],
+            )
+        index = open_index(tmp_path)
+        pages = [page for page in index.pages if page.document.path == "posts/p.md"]
+        assert [[p.chunk.text for p in page.passages] for page in pages] == [
+            ["text 0", "text 1"],
+            ["text 2"],
+        ]
+        assert [page.ordinal for page in pages] == [0, 1]
+        assert [page.tokens for page in pages] == expected
+        assert all(index.page_of(p.chunk_id) is page for page in pages for p in page.passages)
+        assert len(index.pages) == 3
+        index.close()

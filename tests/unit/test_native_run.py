@@ -86,11 +86,28 @@ def test_the_settings_of_a_profile_are_valid_and_exact(folder: Path, profile: st
     assert settings.provider.endpoint == "http://127.0.0.1:8001"
     assert settings.provider.model == models.chat.model
     assert settings.provider.context_size == models.chat_traits.context_size_tokens
+    assert settings.provider.sha256 == models.chat.sha256
+    assert settings.provider.states_path == ""
     assert settings.embeddings.endpoint == "http://127.0.0.1:8002"
     assert settings.embeddings.sha256 == models.embed.sha256
     assert settings.embeddings.query_prefix == models.embed_traits.query_prefix
     assert settings.embeddings.passage_prefix == models.embed_traits.passage_prefix
     assert settings.embeddings.dimension == models.embed_traits.dimensions
+
+
+def test_bot_and_chat_server_share_the_folder_of_the_prompt_states(folder: Path) -> None:
+    models, states = chosen_models("default", folder), folder / "my states: 1"
+    command = servers.chat_command(
+        Path("llama-server"), models.chat_path, port=1, context_tokens=4096, states=states
+    )
+    assert value_of("--slot-save-path", command) == f"{states}/"
+    assert "--no-slots" in command  # what visitors asked can still not be read there
+    variables = models.settings(port=8000, chat_port=8001, embed_port=8002, states=states)
+    assert load_settings(None, variables).provider.states_path == str(states)
+    without = servers.chat_command(
+        Path("llama-server"), models.chat_path, port=1, context_tokens=4096
+    )
+    assert "--slot-save-path" not in without
 
 
 def test_a_file_that_changed_since_it_was_fetched_is_not_served(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import monotonic
 
 import pytest
 
@@ -78,12 +79,13 @@ class Recorded:
 async def test_a_call_is_estimated_measured_and_settled() -> None:
     inner, budget = FakeModel(), Recorded()
     model = MeteredModel(inner, budget)
+    began = monotonic()
     inner.enqueue(TextDelta(text="a"), 0.1, TextDelta(text="b"))
     assert len([event async for event in model.stream(())]) == 2
     await model.aclose()
     ((estimate, measured, shared),) = budget.settled
     assert (estimate, shared) == (TYPICAL_SECONDS, True)
-    assert 0.09 < measured < 1.0
+    assert 0.09 < measured <= monotonic() - began
     inner.enqueue_text("c")
     assert [event async for event in model.stream(())]
     assert budget.began[1] < TYPICAL_SECONDS, "the next estimate has learnt"
@@ -103,10 +105,11 @@ async def test_a_failure_of_the_model_costs_what_it_took() -> None:
     inner, budget = FakeModel(), Recorded()
     inner.enqueue(ModelUnavailable("down"))
     model = MeteredModel(inner, budget)
+    began = monotonic()
     with pytest.raises(ModelUnavailable):
         await anext(model.stream(()))
     await model.aclose()
-    assert budget.settled[0][1] < 1.0
+    assert 0 <= budget.settled[0][1] <= monotonic() - began
 
 
 async def test_a_visitor_who_leaves_is_settled_and_the_model_is_free() -> None:

@@ -630,7 +630,7 @@
           });
           tools.append(copy);
         }
-        if (fresh && info && info.feedback === true && conversation) thumbs(tools, turn);
+        if (fresh && turn.id && info && info.feedback === true) thumbs(tools, turn);
       },
       /** The text stays, with what happened to it and a way on. */
       failed(said, label, retry, after) {
@@ -662,9 +662,7 @@
 
   function thumbs(tools, turn) {
     const send = (rating, reason) => {
-      const body = { conversation_id: conversation, rating };
-      if (turn.id) body.answer_id = turn.id;
-      if (reason) body.reason = reason;
+      const body = { conversation_id: conversation, answer_id: turn.id, rating, reason };
       fetch(API.feedback, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })
         .catch(() => {});
       group.replaceChildren(el("span", {}, T.thanks));
@@ -798,7 +796,13 @@
     let own = null;
     try { own = options.suggestions ? JSON.parse(options.suggestions) : null; } catch { own = options.suggestions.split("|"); }
     if (Array.isArray(own)) suggest(own);
-    fetch(API.info).then((reply) => reply.ok ? reply.json() : null).then((found) => {
+    fetch(API.info).catch((problem) => {
+      // A browser does not say which it was: a refused origin looks like a server that is down.
+      if (!API.info.startsWith(`${location.origin}/`)) {
+        console.error(`chat-widget: ${API.info} can't be read. If it runs, add ${location.origin} to its server.cors_origins.`);
+      }
+      throw problem;
+    }).then((reply) => reply.ok ? reply.json() : null).then((found) => {
       if (!found || destroyed) return;
       info = found;
       const topics = found.topics && Array.isArray(found.topics[LANG]) ? found.topics[LANG].map(clean).join(", ") : "";

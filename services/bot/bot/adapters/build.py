@@ -8,13 +8,16 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 from bot.adapters.embedder import LlamaEmbedder
+from bot.adapters.feedback_file import VoteFile
 from bot.adapters.index_source import FolderIndexSource
+from bot.adapters.known_answers import open_known_answers
 from bot.adapters.llamacpp import LlamaServer
 from bot.adapters.redis_meter import MeteredModel
 from bot.adapters.redis_state import open_state
 from bot.adapters.reindexer import SubprocessReindexer
+from bot.adapters.states.build import open_states
 from bot.chat.ports import Ports
-from corpus.settings import Settings
+from corpus.settings import FeedbackSettings, Settings
 
 
 @asynccontextmanager
@@ -29,7 +32,10 @@ async def open_ports(
     index = FolderIndexSource(Path(settings.rag.index_path), settings.embeddings)
     async with AsyncExitStack() as stack:
         state = await stack.enter_async_context(open_state(settings))
-        server = await stack.enter_async_context(LlamaServer(settings.provider))
+        states = await stack.enter_async_context(open_states(settings))
+        server = await stack.enter_async_context(
+            LlamaServer(settings.provider, on_stream=states.used if states else lambda: None)
+        )
         model = MeteredModel(server, state.budget)
         stack.push_async_callback(model.aclose)
         embedder = await stack.enter_async_context(
@@ -41,13 +47,23 @@ async def open_ports(
         stack.push_async_callback(_stop, watcher)
         yield Ports(
             model=model,
+            states=states,
             embedder=embedder,
             index=index,
             limiter=state.limiter,
             conversations=state.conversations,
+            answers=state.answers,
+            journal=_journal(settings.feedback),
             shared=state.shared,
+            known=open_known_answers(settings.known_answers),
             reindexer=SubprocessReindexer(config_path, on_published=lambda: index.look(embedder)),
         )
+
+
+def _journal(settings: FeedbackSettings) -> VoteFile | None:
+    if settings.store != "questions" or settings.path is None:
+        return None
+    return VoteFile(Path(settings.path), max_file_bytes=settings.max_file_bytes)
 
 
 async def _stop(task: asyncio.Task[None]) -> None:

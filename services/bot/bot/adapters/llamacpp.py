@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import msgspec
@@ -16,29 +16,38 @@ from bot.adapters.llamacpp_wire import (
     TOKENIZE_ROUTE,
     Answer,
     chat_body,
-    estimate_tokens,
     refusal,
 )
 from bot.adapters.sse_frames import FrameDecoder, FrameTooLong
-from bot.adapters.upstream import open_client, send
+from bot.adapters.upstream import body_pieces, open_client, read_beginning, send
 from bot.chat.errors import ModelError, ModelTimeout, ModelUnavailable
 from bot.chat.ports import Message, ModelEvent
 from corpus.settings import ProviderSettings
+from corpus.token_estimate import estimated_tokens
 
 GAP_SECONDS = 20.0  # between two tokens; the slowest supported model makes one in 0.1 s
 CHECK_SECONDS = 2.0
 TOKENIZE_SECONDS = 2.0
 MAX_CONNECTIONS = 32  # answers come one at a time; the rest is counting and health
-MAX_REFUSAL_BYTES = 65_536
 JSON_HEADERS = {"content-type": "application/json"}
 
 
 class LlamaServer:
     """A bot.chat.ports.LanguageModel. Open it before use and close it after."""
 
-    def __init__(self, provider: ProviderSettings, *, gap_seconds: float = GAP_SECONDS) -> None:
+    def __init__(
+        self,
+        provider: ProviderSettings,
+        *,
+        gap_seconds: float = GAP_SECONDS,
+        check_seconds: float = CHECK_SECONDS,
+        on_stream: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_stream` is called before each generation: what the slot held is gone then."""
         self._provider = provider
         self._gap_seconds = gap_seconds
+        self._check_seconds = check_seconds
+        self._on_stream = on_stream
         self._http: httpx.AsyncClient | None = None
 
     async def open(self) -> None:
@@ -68,15 +77,16 @@ class LlamaServer:
         deadlines = _Deadlines(self._provider, self._gap_seconds)
         frames = FrameDecoder()
         body = chat_body(self._provider, messages)
+        self._on_stream()
         with _as_model_errors(answer):
             async with asyncio.timeout_at(deadlines.next):
                 response = await self._post(CHAT_ROUTE, body)
             try:
                 if response.status_code != 200:
                     async with asyncio.timeout_at(deadlines.next):
-                        raise refusal(response.status_code, await _read_some(response))
+                        raise refusal(response.status_code, await read_beginning(response))
                 # No timeout may span a `yield`: it would cancel whoever holds the generator.
-                async with aclosing(_pieces(response)) as pieces:
+                async with aclosing(body_pieces(response)) as pieces:
                     # Nothing is read after [DONE], so that a server which then dawdles costs nothing;
                     # the price is a new connection for each answer.
                     while not answer.ended:
@@ -110,7 +120,7 @@ class LlamaServer:
                     await response.aclose()
             return len(msgspec.json.decode(body)["tokens"])
         except (TimeoutError, httpx.HTTPError, msgspec.DecodeError, KeyError, TypeError):
-            return estimate_tokens(text)
+            return estimated_tokens(text)
 
     async def check(self) -> None:
         """Return when the model can answer, by /health, within 2 s.
@@ -119,10 +129,10 @@ class LlamaServer:
             ModelLoading, ModelUnavailable: it can't.
         """
         try:
-            async with asyncio.timeout(CHECK_SECONDS):
+            async with asyncio.timeout(self._check_seconds):
                 response = await send(self._client, self._client.build_request("GET", HEALTH_ROUTE))
                 try:
-                    body = await _read_some(response)
+                    body = await read_beginning(response)
                 finally:
                     await response.aclose()
         except TimeoutError as error:
@@ -175,19 +185,3 @@ def _as_model_errors(answer: Answer) -> Iterator[None]:
         raise ModelTimeout("the model took longer than allowed") from error
     except (httpx.HTTPError, FrameTooLong) as error:
         raise answer.broken("the model server can't be reached or broke off") from error
-
-
-def _pieces(response: httpx.Response) -> AsyncGenerator[bytes, None]:
-    # httpx declares an iterator but makes a generator; unclosed, it would outlive us as a task.
-    return cast(AsyncGenerator[bytes, None], response.aiter_raw())
-
-
-async def _read_some(response: httpx.Response) -> bytes:
-    """The beginning of a body: an error document fits, an endless one doesn't matter."""
-    body = b""
-    async with aclosing(_pieces(response)) as pieces:
-        async for piece in pieces:
-            body += piece
-            if len(body) > MAX_REFUSAL_BYTES:
-                break
-    return body[:MAX_REFUSAL_BYTES]

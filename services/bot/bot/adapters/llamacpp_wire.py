@@ -50,10 +50,24 @@ def chat_body(provider: ProviderSettings, messages: tuple[Message, ...]) -> dict
     }
 
 
-def estimate_tokens(text: str) -> int:
-    """More tokens than any tokenizer in use makes of ordinary text: Qwen splits every digit."""
-    digits = sum(char.isdigit() for char in text)
-    return digits + (len(text.encode("utf-8", "replace")) - digits + 2) // 3
+def prefix_body(provider: ProviderSettings, text: str) -> dict[str, Any]:
+    """Body of a request that evaluates a system message and generates nothing.
+
+    Without the header of an answer, so that the slot then holds exactly what every prompt with this
+    system message begins with (measured: 293 of 293 tokens reused).
+    """
+    return {
+        "model": provider.model,
+        "messages": [{"role": "system", "content": text}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "max_tokens": 0,
+        "temperature": 0.0,
+        "cache_prompt": True,
+        "return_progress": True,
+        "add_generation_prompt": False,
+        "chat_template_kwargs": {"enable_thinking": False},
+    }
 
 
 def refusal(status: int, body: bytes) -> ModelError:

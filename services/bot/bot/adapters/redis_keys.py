@@ -6,6 +6,7 @@
     rl:model             model seconds that all visitors have spent
     rl:probe             what health writes
     conv:{hash}          turns of a conversation
+    conv:answer:{hash}, conv:vote:{hash}   bot.adapters.redis_feedback
 
 The hash is BLAKE2b under the day's secret. Once that is gone, no list of all addresses finds whose
 key a hash was; the allowances themselves are gone after seconds.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from time import monotonic
 
 from bot.adapters.redis_budget import RedisBudget
 from bot.adapters.redis_conversations import RedisConversations
+from bot.adapters.redis_feedback import RedisAnswers
 from bot.adapters.redis_limiter import RedisLimiter
 from bot.adapters.redis_link import REST_SECONDS, RedisLink
 from bot.adapters.redis_state import LocalState, State
@@ -26,21 +28,27 @@ class RedisHealth:
 
 @asynccontextmanager
 async def open_shared(
-    settings: Settings, local: LocalState, *, rest_seconds: float = REST_SECONDS
+    settings: Settings,
+    local: LocalState,
+    *,
+    rest_seconds: float = REST_SECONDS,
+    clock: Callable[[], float] = monotonic,
 ) -> AsyncGenerator[State, None]:
     """The shared state, with `local` behind it; nothing is sent before the first request.
 
     Args:
         rest_seconds: How long Redis is left alone after a failure.
+        clock: Seconds, for that rest and for refusals that are remembered.
     """
-    link = RedisLink(settings.redis, rest_seconds=rest_seconds)
+    link = RedisLink(settings.redis, rest_seconds=rest_seconds, clock=clock)
     limits = settings.server.rate_limit
-    limiter = RedisLimiter(limits, link, local.limiter)
+    limiter = RedisLimiter(limits, link, local.limiter, clock=clock)
     try:
         yield State(
             limiter=limiter,
             budget=RedisBudget(limits, link, local.budget),
             conversations=RedisConversations(settings.conversations, link, local.conversations),
+            answers=RedisAnswers(settings.feedback, link, local.answers),
             shared=RedisHealth(limiter),
         )
     finally:

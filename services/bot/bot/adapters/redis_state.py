@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 from msgspec import Struct
 
 from bot.adapters.conversations import LocalConversations
+from bot.adapters.feedback import LocalAnswers
 from bot.adapters.redis_fallback import LocalAllowances
 from bot.adapters.redis_meter import LocalBudget, ModelBudget
-from bot.chat.ports import AddressLimiter, Conversations, SharedState
+from bot.chat.ports import AddressLimiter, Answers, Conversations, SharedState
 from corpus.settings import Settings
 
 
@@ -20,6 +21,7 @@ class State(Struct, frozen=True, kw_only=True):
     limiter: AddressLimiter
     budget: ModelBudget
     conversations: Conversations
+    answers: Answers
     shared: SharedState | None
 
 
@@ -29,6 +31,7 @@ class LocalState(Struct, frozen=True, kw_only=True):
     limiter: LocalAllowances
     budget: LocalBudget
     conversations: LocalConversations
+    answers: LocalAnswers
 
 
 def local_state(settings: Settings) -> LocalState:
@@ -39,6 +42,7 @@ def local_state(settings: Settings) -> LocalState:
         limiter=LocalAllowances(limits, budget),
         budget=budget,
         conversations=LocalConversations(settings.conversations),
+        answers=LocalAnswers(settings.feedback),
     )
 
 
@@ -51,6 +55,7 @@ async def open_state(settings: Settings) -> AsyncGenerator[State, None]:
             limiter=local.limiter,
             budget=local.budget,
             conversations=local.conversations,
+            answers=local.answers,
             shared=None,
         )
         return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, cast
 
 import httpx
 
@@ -11,6 +13,7 @@ import httpx
 KEEPALIVE_SECONDS = 4.0
 CONNECT_SECONDS = 3.0
 WRITE_SECONDS = 10.0
+MAX_BEGINNING_BYTES = 65_536
 
 
 def open_client(base_url: str, max_connections: int) -> httpx.AsyncClient:
@@ -60,3 +63,20 @@ async def send(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Respo
         if dialled:
             raise
     return await client.send(request, stream=True)
+
+
+def body_pieces(response: httpx.Response) -> AsyncGenerator[bytes, None]:
+    """The body as it comes in. Iterate it inside `contextlib.aclosing`."""
+    # httpx declares an iterator but makes a generator; unclosed, it would outlive us as a task.
+    return cast(AsyncGenerator[bytes, None], response.aiter_raw())
+
+
+async def read_beginning(response: httpx.Response) -> bytes:
+    """The first 64 KiB of a body: a document fits, an endless one doesn't matter."""
+    body = b""
+    async with aclosing(body_pieces(response)) as pieces:
+        async for piece in pieces:
+            body += piece
+            if len(body) > MAX_BEGINNING_BYTES:
+                break
+    return body[:MAX_BEGINNING_BYTES]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from litestar.exceptions import HTTPException
 
 from bot.api.chat import ask_question, describe_bot
 from bot.api.envelope import Envelope
+from bot.api.feedback import rate_answer
 from bot.api.gate import Gate
 from bot.api.health import check_health
+from bot.api.metrics import Metrics, read_metrics
 from bot.api.origins import Origins
 from bot.api.page import page_handlers
 from bot.api.probes import Probes
@@ -24,7 +27,9 @@ from bot.api.problems import MEDIA_TYPE, ProblemRaised, document, encode, from_c
 from bot.api.reindex import reindex
 from bot.api.stopping import OpenStreams
 from bot.api.timing import Timing
+from bot.api.warm import follow_warming, warm_pages
 from bot.chat.errors import ChatError
+from bot.chat.feedback import Feedback
 from bot.chat.ports import Ports
 from bot.chat.service import ChatService
 from corpus.settings import Settings
@@ -51,14 +56,35 @@ def build(
         async with open_ports() as ports:
             app.state.ports = ports
             app.state.chat = make_service(settings, ports)
+            app.state.feedback = Feedback(settings.feedback, ports.answers, ports.journal)
             app.state.streams = OpenStreams()
-            app.state.probes = Probes(settings, ports, probe_seconds=timing.probe_seconds)
-            yield
+            app.state.probes = Probes(
+                settings,
+                ports,
+                probe_seconds=timing.probe_seconds,
+                clock=timing.clock,
+                warmth=app.state.chat.warmer.warmth,
+            )
+            async with _in_background(app.state.chat.warmer.run()):
+                yield
 
+    metrics = Metrics()
     app = Litestar(
-        route_handlers=[ask_question, describe_bot, check_health, reindex, *page_handlers(site)],
+        route_handlers=[
+            ask_question,
+            describe_bot,
+            check_health,
+            reindex,
+            warm_pages,
+            follow_warming,
+            *([rate_answer] if settings.feedback.enabled else []),
+            *([read_metrics] if settings.server.metrics_networks else []),
+            *page_handlers(site),
+        ],
         dependencies={
             "chat": Provide(_provide_chat, sync_to_thread=False),
+            "feedback": Provide(_provide_feedback, sync_to_thread=False),
+            "metrics": Provide(lambda: metrics, sync_to_thread=False),
             "probes": Provide(_provide_probes, sync_to_thread=False),
             "reindexer": Provide(_provide_reindexer, sync_to_thread=False),
             "streams": Provide(_provide_streams, sync_to_thread=False),
@@ -89,13 +115,30 @@ def build(
         key_of=key_of,
         requests_per_minute=settings.server.rate_limit.requests_per_minute,
     )
-    app.asgi_handler = Envelope(gate, origins=origins, stall_seconds=timing.stall_seconds)
+    app.asgi_handler = Envelope(
+        gate, origins=origins, on_problem=metrics.problem, stall_seconds=timing.stall_seconds
+    )
     return app
+
+
+@asynccontextmanager
+async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None, None]:
+    task = asyncio.create_task(work, name="warming")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 def _provide_chat(state: State) -> ChatService:
     chat: ChatService = state.chat
     return chat
+
+
+def _provide_feedback(state: State) -> Feedback:
+    feedback: Feedback = state.feedback
+    return feedback
 
 
 def _provide_probes(state: State) -> Probes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from secrets import token_hex
 from time import monotonic
 from typing import Any
@@ -30,10 +31,16 @@ class Envelope:
     """Wraps every reply; nothing that `app` raises gets past it."""
 
     def __init__(
-        self, app: ASGIApp, *, origins: Origins, stall_seconds: float = STALL_SECONDS
+        self,
+        app: ASGIApp,
+        *,
+        origins: Origins,
+        on_problem: Callable[[str], None],
+        stall_seconds: float = STALL_SECONDS,
     ) -> None:
         self._app = app
         self._origins = origins
+        self._on_problem = on_problem
         self._stall_seconds = stall_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,6 +64,8 @@ class Envelope:
             if reply.status is None:
                 await send_problem(scope, reply.send, ProblemRaised("internal-error"))
         finally:
+            if code := scope["state"].get("code"):
+                self._on_problem(code)
             self._log(scope, reply.status, began)
 
     def _log(self, scope: HTTPScope, status: int | None, began: float) -> None:

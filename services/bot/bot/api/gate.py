@@ -23,6 +23,8 @@ from bot.chat.ports import AddressLimiter, Limiter, Verdict
 logger = logging.getLogger("bot.api")
 
 LIMITED_PATH = "/api/chat"  # the only costly route; health and page stay reachable under load
+# Counted apart, in this process: a vote costs no model and must not use up what a visitor may ask.
+VOTE_PATH = "/api/feedback"
 HTTP_VERSIONS = ("1.0", "1.1", "2")
 DIRECT_PATH = "/api/reindex"  # never for browsers of other sites, nor through a proxy
 
@@ -58,7 +60,7 @@ class Gate:
             if preflight := self._check(scope, request):
                 await _reply(send, 204, preflight)
                 return
-            if scope["path"] == LIMITED_PATH:
+            if scope["path"] in (LIMITED_PATH, VOTE_PATH):
                 send = await self._take_allowance(scope, request, send)
         except ProblemRaised as raised:
             await send_problem(scope, send, raised)
@@ -101,12 +103,16 @@ class Gate:
     ) -> Send:
         """Count the request; a `send` that adds the RateLimit headers."""
         address = scope["client"][0] if scope["client"] else ""
+        visitor = self._key_of(address)
+        scope["state"]["visitor"] = visitor  # whose turn it is in the line (bot.chat.admission)
         self._warn_about_proxy(address, request.get("x-forwarded-for"))
         limiter = self._limiter()
-        if isinstance(limiter, AddressLimiter):
+        if scope["path"] == VOTE_PATH:
+            verdict = await limiter.check(f"vote {visitor}")
+        elif isinstance(limiter, AddressLimiter):
             verdict = await limiter.check_address(address)
         else:
-            verdict = await limiter.check(self._key_of(address))
+            verdict = await limiter.check(visitor)
         wait = retry_after(verdict.retry_after_seconds)
         if not verdict.allowed and verdict.refused_by == "site":
             # No RateLimit fields: how much this visitor has left does not matter now.

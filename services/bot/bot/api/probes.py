@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from bot.chat.errors import ChatError
 from bot.chat.ports import Ports, StateUnavailable
+from bot.chat.warming import Warmth
 from corpus.errors import CorpusError
 from corpus.settings import Settings
 
@@ -46,11 +47,19 @@ class Probes:
     """The probes of one bot."""
 
     def __init__(
-        self, settings: Settings, ports: Ports, *, probe_seconds: float = PROBE_SECONDS
+        self,
+        settings: Settings,
+        ports: Ports,
+        *,
+        probe_seconds: float = PROBE_SECONDS,
+        clock: Callable[[], float] = monotonic,
+        warmth: Callable[[], Warmth] = lambda: Warmth(enabled=False),
     ) -> None:
+        self._warmth = warmth
         self._settings = settings
         self._ports = ports
         self._probe_seconds = probe_seconds
+        self._clock = clock
         self._outcomes: dict[str, _Outcome] = {}
         self._running: dict[str, asyncio.Task[_Outcome]] = {}
 
@@ -70,6 +79,7 @@ class Probes:
                 provider=provider.name,
                 model=provider.model,
                 url=public_url(provider.endpoint),
+                **self._warm_pages(),
             ),
             "store": self._store(),
             "embeddings": _component(
@@ -77,6 +87,10 @@ class Probes:
             ),
             "redis": redis,
         }
+
+    def _warm_pages(self) -> dict[str, str | int | bool]:
+        warmth = self._warmth()
+        return {"warm": warmth.warm, "pages": warmth.pages} if warmth.enabled else {}
 
     async def _redis(self) -> Component:
         if self._ports.shared is None:
@@ -108,25 +122,26 @@ class Probes:
         """The last outcome where it is fresh, otherwise that of a probe shared by all callers."""
         known = self._outcomes.get(name)
         # A failure is never served from memory for long: recovery shows within a second.
-        if known and monotonic() - known.at < (FRESH_SECONDS if known.code else max_age_seconds):
+        age_limit = FRESH_SECONDS if known and known.code else max_age_seconds
+        if known and self._clock() - known.at < age_limit:
             return known
         task = self._running.get(name)
         if task is None or task.done():
-            task = asyncio.create_task(self._run(probe), name=f"probe-{name}")
+            task = asyncio.create_task(self._run(name, probe), name=f"probe-{name}")
             self._running[name] = task
-        began = monotonic()
+        began = self._clock()
         # `wait`, not `wait_for`: the latter waits until a cancelled probe has really ended.
         await asyncio.wait({task}, timeout=self._probe_seconds)
         if task.done() and not task.cancelled():
-            self._outcomes[name] = task.result()
-        else:
-            task.cancel()
-            latency = round((monotonic() - began) * 1000, 1)
-            self._outcomes[name] = _Outcome(code="timed-out", latency=latency, at=monotonic())
+            return task.result()
+        task.cancel()
+        now = self._clock()
+        latency = round((now - began) * 1000, 1)
+        self._outcomes[name] = _Outcome(code="timed-out", latency=latency, at=now)
         return self._outcomes[name]
 
-    async def _run(self, probe: Callable[[], Awaitable[object]]) -> _Outcome:
-        began = monotonic()
+    async def _run(self, name: str, probe: Callable[[], Awaitable[object]]) -> _Outcome:
+        began = self._clock()
         code: str | None = None
         try:
             await probe()
@@ -135,11 +150,14 @@ class Probes:
         except Exception as error:
             logger.error("a health probe failed", exc_info=error)
             code = "internal-error"
-        now = monotonic()
-        return _Outcome(code=code, latency=round((now - began) * 1000, 1), at=now)
+        now = self._clock()
+        outcome = _Outcome(code=code, latency=round((now - began) * 1000, 1), at=now)
+        # Written here: a caller that comes before those who wait have woken finds it as well.
+        self._outcomes[name] = outcome
+        return outcome
 
 
-def _component(outcome: _Outcome, when_failed: Status, **details: str) -> Component:
+def _component(outcome: _Outcome, when_failed: Status, **details: str | int | bool) -> Component:
     shown: dict[str, str | int | bool] = {**details}
     if outcome.code:
         shown["problem"] = outcome.code

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from bot.api.problems import PROBLEMS, ProblemRaised
 from bot.chat.admission import Ticket
@@ -22,6 +22,7 @@ class ChatReply(Struct, frozen=True, kw_only=True):
     passages: tuple[SourcePassage, ...]
     usage: Usage
     conversation_id: str
+    answer_id: str | UnsetType = UNSET
 
 
 class ClientGone(Exception):
@@ -75,6 +76,7 @@ async def _collect(events: AsyncGenerator[Event, None]) -> ChatReply:
                         passages=sources.passages,
                         usage=event.usage,
                         conversation_id=conversation_id,
+                        answer_id=event.answer_id,
                     )
     raise ProblemRaised("internal-error")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -25,6 +25,7 @@ LANGUAGE_RANGE = re.compile(
     r"\s*(es|en)(?:-[A-Za-z0-9-]{1,20})?\s*(?:;\s*q=([01](?:\.\d{0,3})?)\s*)?"
 )
 
+T = TypeVar("T")
 # `\Z`, not `$`: `$` lets a final line feed pass. 128 random bits are 22 characters of base64url.
 ConversationId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{22,43}\Z")]
 
@@ -53,14 +54,24 @@ def read_request(body: bytes) -> ChatRequest:
     Raises:
         ProblemRaised: 400 with what is wrong and where.
     """
-    try:
-        request = DECODER.decode(body)
-        json.loads(body, object_pairs_hook=_each_key_once)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise ProblemRaised("invalid-request", _explain(error)) from error
+    request = decode(DECODER, body)
     if any("\x00" in message.content for message in request.messages):
         raise ProblemRaised("invalid-request", "A message holds the character U+0000")
     return request
+
+
+def decode(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
+    """What `decoder` makes of the body, in which every key stands once.
+
+    Raises:
+        ProblemRaised: 400 with what is wrong and where.
+    """
+    try:
+        decoded = decoder.decode(body)
+        json.loads(body, object_pairs_hook=_each_key_once)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise ProblemRaised("invalid-request", _explain(error)) from error
+    return decoded
 
 
 def to_ask(request: ChatRequest, *, max_question_chars: int, accept_language: str) -> Ask:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import monotonic
+
 from msgspec import Struct
 
 from bot.api.envelope import STALL_SECONDS
@@ -10,7 +13,7 @@ from bot.api.stream import HEARTBEAT_SECONDS
 
 
 class Timing(Struct, frozen=True, kw_only=True):
-    """Every field in seconds."""
+    """Every field but the clock in seconds."""
 
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     """A comment is sent when a stream was quiet for so long."""
@@ -18,3 +21,5 @@ class Timing(Struct, frozen=True, kw_only=True):
     """A reader that takes nothing for so long is dropped."""
     probe_seconds: float = PROBE_SECONDS
     """A dependency that does not answer a health probe for so long counts as failed."""
+    clock: Callable[[], float] = monotonic
+    """What says how old a health probe is: seconds from any start."""

@@ -1,41 +1,67 @@
-"""One answer at a time on the model, a bounded line behind it, and a place that is always given back."""
+"""A bounded, fair line before the model, and a place in it that is always given back."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Hashable
+from contextlib import suppress
 from time import monotonic
 
-from bot.chat.errors import Busy, Restarting
+from bot.chat.errors import Busy, Restarting, WaitedTooLong
+from bot.chat.fair_line import FairLine
+from bot.chat.loan import GRACE_SECONDS, Loan
 
 TYPICAL_ANSWER_SECONDS = 12.0  # first guess of an answer's length; replaced by what is measured
 SMOOTHING = 0.3  # weight of the newest measurement
+MOST_SHARE = 4  # a visitor may hold a quarter of the line, so that others find room in it
 
 
 class Ticket:
     """A place at the model. Release it always; releasing twice does nothing."""
 
-    def __init__(self, admission: Admission) -> None:
+    def __init__(self, admission: Admission, visitor: Hashable) -> None:
         self._admission = admission
+        self._visitor = visitor
         self._turn = asyncio.Event()
         self._moved = asyncio.Event()
         self._served_since: float | None = None
         self._released = False
 
+    def expected_seconds(self) -> float:
+        """The wait to expect from the line; 0 when a model is free."""
+        return self._admission._expected_seconds(self)
+
     async def wait_turn(self) -> AsyncGenerator[tuple[int, float], None]:
-        """Yield (position, eta in seconds) on each change until it is this ticket's turn."""
-        self._admission._enter(self)
+        """Yield (position, eta in seconds) on each change until it is this ticket's turn.
+
+        The position counts in the fair order: it can grow for a visitor with several questions
+        when others come. Closing the generator gives the place in the line back.
+
+        Raises:
+            WaitedTooLong: `queue_seconds` passed; the place in the line is given back.
+            Restarting: the server is going down.
+        """
+        admission = self._admission
+        deadline = admission._enter(self)
         last = 0
-        while not self._turn.is_set():
-            if self._admission._closing:
-                raise Restarting("the server is shutting down")
-            position = self._admission._position(self)
-            if position != last:
-                last = position
-                yield position, self._admission.eta_seconds(position)
-            self._moved.clear()
-            await self._moved.wait()
+        try:
+            while not self._turn.is_set():
+                # Cleared before looking around: what happens during the yield is then not missed.
+                self._moved.clear()
+                if admission._closing:
+                    raise Restarting("the server is shutting down")
+                left_seconds = deadline - admission._clock()
+                if left_seconds <= 0:
+                    raise WaitedTooLong(admission.eta_seconds(1))
+                position = admission._position(self)
+                if position not in (0, last):
+                    last = position
+                    yield position, admission.eta_seconds(position)
+                    continue
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._moved.wait(), left_seconds)
+        finally:
+            admission._stop_waiting(self)
 
     def release(self) -> None:
         """Give the place back; safe from `finally` since it never awaits (litestar#3772)."""
@@ -49,61 +75,145 @@ class Ticket:
 
 
 class Admission:
-    """Admits at most `queue_size` waiting visitors beside the one being answered."""
+    """Serves `servers` visitors at once; `queue_size` more may wait, a quarter of them one visitor's."""
 
-    def __init__(self, queue_size: int) -> None:
-        self._queue_size = queue_size
+    def __init__(
+        self,
+        queue_size: int,
+        servers: int = 1,
+        *,
+        queue_seconds: float = 60.0,
+        grace_seconds: float = GRACE_SECONDS,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`queue_seconds`: longest wait in the line; `grace_seconds`: for a borrower to let go."""
+        self.loan = Loan(self._returned, grace_seconds)
+        """The model in the hands of background work; see bot.chat.background."""
+        self._places = queue_size + servers
+        self._share = max(1, queue_size // MOST_SHARE)
+        self._servers = servers
+        self._queue_seconds = queue_seconds
+        self._clock = clock
         self._admitted: set[Ticket] = set()
-        self._line: deque[Ticket] = deque()
-        self._serving: Ticket | None = None
+        self._serving: set[Ticket] = set()
+        self._line: FairLine[Ticket] = FairLine()
+        self._changed = asyncio.Event()
+        self._quiet_since = clock()
         self._answer_seconds = TYPICAL_ANSWER_SECONDS
         self._closing = False
 
-    def admit(self) -> Ticket:
+    @property
+    def admitted(self) -> int:
+        """Places taken by visitors: being served, in the line, or on the way to it."""
+        return len(self._admitted)
+
+    def admit(self, visitor: str | None = None) -> Ticket:
         """Reserve a place, before any byte is sent.
 
+        Args:
+            visitor: whose turns and share are counted together; None is a visitor of its own.
+
         Raises:
-            Busy: the line is full.
+            Busy: the line is full, or this visitor's share of it.
         """
-        if len(self._admitted) > self._queue_size:
+        key: Hashable = object() if visitor is None else visitor
+        waiting = sum(ticket._visitor == key for ticket in self._admitted - self._serving)
+        if len(self._admitted) >= self._places or waiting >= self._share:
             raise Busy(self.eta_seconds(1))
-        ticket = Ticket(self)
+        ticket = Ticket(self, key)
         self._admitted.add(ticket)
+        self.loan.interrupt()
         return ticket
 
     def eta_seconds(self, position: int) -> float:
         """Expected wait at a position, from the running mean of measured answers."""
-        return round(position * self._answer_seconds, 1)
+        return round(position * self._answer_seconds / self._servers, 1)
 
     def wake_all(self) -> None:
-        """Let every waiting ticket look around: the server is going down."""
+        """Let everybody who waits look around: the server is going down."""
         self._closing = True
-        for waiting in self._line:
-            waiting._moved.set()
+        self.loan.interrupt()
+        self._changed.set()
+        self._tell_the_line()
 
-    def _enter(self, ticket: Ticket) -> None:
-        self._line.append(ticket)
+    def idle_for(self) -> float:
+        """Seconds since the last visitor left (at first: since the start); 0 while one is here."""
+        return 0.0 if self._admitted else self._clock() - self._quiet_since
+
+    async def idle(self, seconds: float) -> None:
+        """Return when no visitor was here for so long and nobody has borrowed the model.
+
+        Raises:
+            Restarting: the server is going down.
+        """
+        while True:
+            self._changed.clear()
+            if self._closing:
+                raise Restarting("the server is shutting down")
+            is_taken = bool(self._admitted) or self.loan.is_open
+            left_seconds = seconds - self.idle_for()
+            if not is_taken and left_seconds <= 0:
+                return
+            with suppress(TimeoutError):
+                timeout = None if is_taken else left_seconds
+                await asyncio.wait_for(self._changed.wait(), timeout)
+
+    def _returned(self) -> None:
+        self._changed.set()
         self._advance()
 
+    def _enter(self, ticket: Ticket) -> float:
+        """Put the ticket in the line; the moment its patience ends."""
+        if ticket._released:
+            raise RuntimeError("a ticket that was given back can't wait")
+        self._line.enter(ticket._visitor, ticket)
+        self._advance()
+        return self._clock() + self._queue_seconds
+
     def _position(self, ticket: Ticket) -> int:
-        return self._line.index(ticket) + 1
+        """1 is next; 0 has only to wait until a borrower lets go."""
+        free = self._servers - len(self._serving)
+        return max(0, self._line.order().index(ticket) + 1 - free)
+
+    def _expected_seconds(self, ticket: Ticket) -> float:
+        if ticket in self._serving:
+            return 0.0
+        if ticket in self._line.order():
+            return self.eta_seconds(self._position(ticket))
+        self._line.enter(ticket._visitor, ticket)
+        expected = self.eta_seconds(self._position(ticket))
+        self._line.leave(ticket._visitor, ticket)
+        return expected
 
     def _advance(self) -> None:
-        if self._serving is None and self._line:
-            self._serving = self._line.popleft()
-            self._serving._served_since = monotonic()
-            self._serving._turn.set()
-            self._serving._moved.set()
-        for waiting in self._line:
+        while len(self._serving) + self.loan.is_open < self._servers:
+            ticket = self._line.begin_next()
+            if ticket is None:
+                break
+            self._serving.add(ticket)
+            ticket._served_since = self._clock()
+            ticket._turn.set()
+            ticket._moved.set()
+        self._tell_the_line()
+
+    def _tell_the_line(self) -> None:
+        for waiting in self._line.order():
             waiting._moved.set()
+
+    def _stop_waiting(self, ticket: Ticket) -> None:
+        if self._line.leave(ticket._visitor, ticket):
+            self._tell_the_line()
 
     def _leave(self, ticket: Ticket) -> None:
         self._admitted.discard(ticket)
-        if ticket in self._line:
-            self._line.remove(ticket)
-        if self._serving is ticket:
-            self._serving = None
+        self._line.leave(ticket._visitor, ticket)
+        if ticket in self._serving:
+            self._serving.discard(ticket)
+            self._line.end(ticket._visitor)
             if ticket._served_since is not None:
-                taken = monotonic() - ticket._served_since
+                taken = self._clock() - ticket._served_since
                 self._answer_seconds += SMOOTHING * (taken - self._answer_seconds)
+        if not self._admitted:
+            self._quiet_since = self._clock()
+            self._changed.set()
         self._advance()

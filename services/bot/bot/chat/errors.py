@@ -3,7 +3,8 @@
     ChatError                    shown to the visitor: fixed text in their language, by `code`
     ├── InvalidQuestion          400/422: the request can't be answered as it is
     ├── RateLimited              429: this visitor asks too often
-    ├── Busy                     503: the queue is full
+    ├── Busy                     503: the queue is full, or this visitor's share of it
+    │   └── WaitedTooLong        in the stream: the turn did not come within `server.queue_seconds`
     ├── Restarting               503 or `error` event: the server is going down
     ├── ModelError               the language model gave no usable answer
     │   ├── ModelUnavailable     down or refusing; nothing was generated
@@ -54,6 +55,10 @@ class Busy(ChatError):
     def __init__(self, retry_after_seconds: float) -> None:
         super().__init__("the queue is full")
         self.retry_after_seconds = retry_after_seconds
+
+
+class WaitedTooLong(Busy):
+    """The turn did not come in time; the found passages can still be an answer."""
 
 
 class Restarting(ChatError):

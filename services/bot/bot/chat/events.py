@@ -7,12 +7,26 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from corpus.model import Kind, Language
 
-Route = Literal["answer", "refusal", "greeting", "thanks", "goodbye", "identity", "catalogue"]
-"""How the answer came about; only `answer` calls the language model."""
+Route = Literal[
+    "answer",
+    "known",
+    "passages",
+    "refusal",
+    "greeting",
+    "thanks",
+    "goodbye",
+    "identity",
+    "catalogue",
+]
+"""How the answer came about; only `answer` calls the language model.
+
+`known`: an answer of the model's that was kept (bot.chat.known). `passages`: what was found, quoted,
+since the model is down or its line too long (bot.chat.extracts).
+"""
 
 
 class Start(Struct, frozen=True, kw_only=True, tag="start"):
@@ -72,6 +86,10 @@ class Timings(Struct, frozen=True, kw_only=True):
 
     retrieval_ms: float = 0.0
     queue_ms: float = 0.0
+    restore_ms: float = 0.0
+    """Putting the prompt's saved state back."""
+    prefill_ms: float = 0.0
+    """Evaluating what was not restored, to the model's first token."""
     first_token_ms: float = 0.0
     total_ms: float = 0.0
     cached_tokens: int = 0
@@ -86,6 +104,8 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
     """`fixed`: a prepared text, no model was called."""
     route: Route
     timings: Timings
+    answer_id: str | UnsetType = UNSET
+    """Under this id the answer may be voted on; left out where nobody may."""
 
 
 class Failed(Struct, frozen=True, kw_only=True, tag="error"):

@@ -1,61 +1,131 @@
-"""Let the model speak: wait for its turn, fit the prompt, stream what may be shown."""
+"""Let the model speak: wait for its turn, restore the page's state, stream what may be shown."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+import logging
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from time import perf_counter
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.chat import prompt
 from bot.chat.admission import Ticket
-from bot.chat.attribution import Attribution
-from bot.chat.citations import CitationFilter
+from bot.chat.context import Context
 from bot.chat.errors import ContextOverflow, ModelEmpty
 from bot.chat.events import Chunk, Event, Progress, Queued
-from bot.chat.ports import Finished, LanguageModel, Message, PromptProgress, TextDelta
-from bot.chat.search import Hit
-from bot.chat.sources import full_text, supporting
+from bot.chat.ports import (
+    Finished,
+    LanguageModel,
+    Message,
+    ModelEvent,
+    Prefix,
+    PromptProgress,
+    PromptStates,
+    Restored,
+    TextDelta,
+    Warmed,
+)
+from bot.chat.speech import Speech
 from bot.chat.turn import Turn
+from corpus.reader import Passage
 from corpus.settings import Settings
+
+log = logging.getLogger("bot.chat")
 
 OVERFLOW_MARGIN = (
     0.75  # of the configured window, when the server does not say how large its own is
 )
 
-OPENING_MARKS = " \n\"'`*([«“‘"  # what a model may put around NO_ANSWER
+
+class Task(Struct, frozen=True, kw_only=True):
+    """What the model is to answer, and from what."""
+
+    question: str
+    context: Context
+    past: tuple[Message, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Facts computed for this question, in the visitor's language: how long something lasted."""
+    quote: Callable[[Passage], str] = lambda passage: ""
+    """The sentences of a passage that answer best, for an answer that has to end early."""
+    conversation_id: str | None = None
+    """Where the prompt continues what the model said before: that state is tried first."""
+
+
+class Heard:
+    """What one generation gave, shown or not."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.whole = False
+        """The model came to its own end, and the server said what it counted."""
+        self._finished: Finished | None = None
+        self._input_tokens = self._pieces = 0
+
+    def hear(self, event: ModelEvent) -> None:
+        """Take one event of the model."""
+        if isinstance(event, TextDelta):
+            self.text += event.text
+            self._pieces += 1
+        elif isinstance(event, PromptProgress):
+            self._input_tokens = event.total
+        else:
+            self._finished, self.whole = event, True
+
+    @property
+    def finished(self) -> Finished:
+        """The server's counts; of a generation that was left, our own."""
+        return self._finished or Finished(
+            finish_reason="stop", input_tokens=self._input_tokens, output_tokens=self._pieces
+        )
 
 
 class Declined(Struct, frozen=True, kw_only=True):
     """The model found no answer in the passages; nothing was shown."""
 
-    finished: Finished | None
+    finished: Finished
+
+
+class Answered(Struct, frozen=True, kw_only=True):
+    """The answer is complete."""
+
+    finished: Finished
+    context: Context
+    """What the model read."""
+    messages: tuple[Message, ...]
+    """The prompt and the answer as generated."""
+    said: str
+    """The answer as shown."""
+    cited: tuple[int, ...]
+    """The visitor's numbers of the passages the answer names."""
+
+
+Item = Event | Declined | Answered
+NOTHING_RESTORED = Restored(kind="miss")
 
 
 class Generator:
     """Turns a question and its passages into the events of a model's answer."""
 
     def __init__(
-        self, settings: Settings, model: LanguageModel, check_open: Callable[[], None]
+        self,
+        settings: Settings,
+        model: LanguageModel,
+        states: PromptStates,
+        check_open: Callable[[], None],
     ) -> None:
         """`check_open` raises when the server is going down; called between events."""
         self._settings = settings
         self._model = model
+        self._states = states
         self._check_open = check_open
 
-    async def answer(
-        self,
-        hits: Sequence[Hit],
-        past: Sequence[Message],
-        question: str,
-        turn: Turn,
-        ticket: Ticket,
-    ) -> AsyncGenerator[Event | Declined, None]:
-        """Queued, Progress and Chunk events, then Done; or `Declined` as the last item.
+    async def answer(self, task: Task, turn: Turn, ticket: Ticket) -> AsyncGenerator[Item, None]:
+        """Queued, Progress and Chunk events, and as the last item `Answered` or `Declined`.
 
         Raises:
-            ModelError, Restarting: see bot.chat.errors.
+            ModelError, Restarting, WaitedTooLong: see bot.chat.errors.
         """
         queued_at = perf_counter()
         async with aclosing(ticket.wait_turn()) as places:
@@ -65,14 +135,17 @@ class Generator:
         self._check_open()
         window: int | None = None
         for attempt in (1, 2):
-            messages, kept = await prompt.fit(
-                self._settings.persona, hits, past, question, turn.language,
-                provider=self._settings.provider, model=self._model, window_tokens=window,
+            messages, context = await prompt.fit(
+                self._settings.persona, task.context, task.past, task.question, turn.language,
+                notes=task.notes, provider=self._settings.provider, model=self._model,
+                window_tokens=window,
             )  # fmt: skip
             try:
-                async with aclosing(self._stream(messages, kept, turn)) as events:
-                    async for event in events:
-                        yield event
+                async with aclosing(
+                    self._speak(replace(task, context=context), messages, turn)
+                ) as items:
+                    async for item in items:
+                        yield item
                 return
             except ContextOverflow as error:
                 # Raised before the first word only: our count was too low, or the server's window is
@@ -83,83 +156,104 @@ class Generator:
                     self._settings.provider.context_size * OVERFLOW_MARGIN
                 )
 
-    async def _stream(
-        self, messages: tuple[Message, ...], hits: Sequence[Hit], turn: Turn
-    ) -> AsyncGenerator[Event | Declined, None]:
-        shown = CitationFilter(len(hits), "\n".join(hit.passage.chunk.text for hit in hits))
-        attribution = Attribution([full_text(hit) for hit in hits])
-        opening = Opening(active=bool(hits))
-        said = ""
-        finished: Finished | None = None
+    async def _speak(
+        self, task: Task, messages: tuple[Message, ...], turn: Turn
+    ) -> AsyncGenerator[Item, None]:
+        prefix = Prefix(text=messages[0].content)
+        shared = task.context.shared and self._states.enabled
+        restored = NOTHING_RESTORED
+        if shared:
+            restored = await self._states.restore(prefix, task.conversation_id)
+        turn.restored(restored.ms)
+        evaluated = 0
+        if shared and restored.kind == "miss":
+            # The page alone first, so that the next visitor finds it: together as much work.
+            async with aclosing(self._states.warm(prefix)) as warming:
+                async for item in warming:
+                    self._check_open()
+                    if isinstance(item, Warmed):
+                        evaluated = item.tokens
+                    else:
+                        yield Progress(processed=item.processed, total=item.total)
+        speech = self._speech(task, turn)
+        heard = Heard()
+        async with aclosing(self._listen(messages, speech, heard, turn)) as events:
+            async for event in events:
+                # A bar that was full must not go back to the beginning of its end.
+                if not (evaluated and isinstance(event, Progress)):
+                    yield event
+        if speech.foreign:
+            log.info("answer in another language", extra={"language": turn.language})
+            speech = self._speech(task, turn)
+            messages, heard = prompt.insist(messages, turn.language), Heard()
+            async with aclosing(self._listen(messages, speech, heard, turn)) as events:
+                async for event in events:
+                    if not isinstance(event, Progress):
+                        yield event
+        finished = heard.finished
+        if shared and heard.whole:
+            finished = self._counted(restored, finished, prefix, task, evaluated)
+        if speech.declined:
+            yield Declined(finished=finished)
+            return
+        if speech.stopped or speech.foreign:
+            log.info("answer completed by quotation", extra={"kind": speech.stopped or "language"})
+            turn.speaks()
+            yield Chunk(content=speech.completed([task.quote(p) for p in task.context.passages]))
+        if not speech.said.strip():
+            raise ModelEmpty("the model finished without a word")
+        yield Answered(
+            finished=finished,
+            context=task.context,
+            messages=(*messages, Message(role="assistant", content=heard.text)),
+            said=speech.said,
+            cited=speech.cited,
+        )
+
+    async def _listen(
+        self, messages: tuple[Message, ...], speech: Speech, heard: Heard, turn: Turn
+    ) -> AsyncGenerator[Chunk | Progress, None]:
+        """Stream one generation through `speech`; left as soon as nothing more of it may be shown."""
         async with aclosing(self._model.stream(messages)) as deltas:
             async for delta in deltas:
                 self._check_open()
+                heard.hear(delta)
                 if isinstance(delta, PromptProgress):
                     yield Progress(processed=delta.processed, total=delta.total)
-                elif isinstance(delta, Finished):
-                    finished = delta
-                elif isinstance(delta, TextDelta) and (
-                    text := attribution.settle(shown.feed(opening.feed(delta.text)))
-                ):
-                    turn.speaks()
-                    said += text
-                    yield Chunk(content=text)
-        if opening.declined:
-            yield Declined(finished=finished)
-            return
-        if text := attribution.settle(shown.feed(opening.close()) + shown.close()):
+                elif isinstance(delta, TextDelta):
+                    turn.prefilled()
+                    if text := speech.feed(delta.text):
+                        turn.speaks()
+                        yield Chunk(content=text)
+                    if speech.stopped or speech.foreign:
+                        return
+        if text := speech.close():
             turn.speaks()
-            said += text
             yield Chunk(content=text)
-        if not said.strip():
-            raise ModelEmpty("the model finished without a word")
-        if hits and not shown.cited:
-            yield Chunk(content=f" [{supporting(hits, said)}]")
-        yield turn.done("answer", finished)
 
+    def _speech(self, task: Task, turn: Turn) -> Speech:
+        persona = self._settings.persona
+        return Speech(
+            task.context,
+            turn.language,
+            question=task.question,
+            said_before=[message.content for message in task.past],
+            allowed=[persona.name, *task.notes],
+            secret=[prompt.RULES],
+        )
 
-class Opening:
-    """Takes the model's NO_ANSWER out of the text: at the start it means that the model declined.
-
-    Held back are the first characters while they may still become the word, and later any tail that
-    begins it; after the word nothing more is shown.
-    """
-
-    def __init__(self, *, active: bool) -> None:
-        self._held = ""
-        self._active = active
-        self._shown = False
-        self._over = False
-        self.declined = False
-
-    def feed(self, text: str) -> str:
-        """Text that may go on."""
-        if not self._active:
-            return text
-        if self._over:
-            return ""
-        self._held += text
-        at = self._held.find(prompt.NO_ANSWER)
-        if at >= 0:
-            self._over = True
-            self.declined = not self._shown and not self._held[:at].strip(OPENING_MARKS)
-            return self._release(0 if self.declined else at)
-        ready = len(self._held) - _begun(self._held)
-        if not self._shown and not self._held[:ready].strip(OPENING_MARKS):
-            return ""
-        return self._release(ready)
-
-    def close(self) -> str:
-        """What was still held when the stream ended: a very short answer."""
-        return "" if self._over else self._release(len(self._held))
-
-    def _release(self, end: int) -> str:
-        ready, self._held = self._held[:end], self._held[end:]
-        self._shown = self._shown or bool(ready)
-        return ready
-
-
-def _begun(text: str) -> int:
-    """Length of the longest tail of `text` that begins NO_ANSWER."""
-    longest = min(len(prompt.NO_ANSWER) - 1, len(text))
-    return next((n for n in range(longest, 0, -1) if text.endswith(prompt.NO_ANSWER[:n])), 0)
+    def _counted(
+        self,
+        restored: Restored,
+        finished: Finished,
+        prefix: Prefix,
+        task: Task,
+        evaluated: int,
+    ) -> Finished:
+        """Let the states know what was reused; a page evaluated just now counts as evaluated."""
+        self._states.answered(restored, finished, prefix, task.conversation_id)
+        return replace(
+            finished,
+            cached_tokens=max(finished.cached_tokens - evaluated, 0),
+            evaluated_tokens=finished.evaluated_tokens + evaluated,
+        )

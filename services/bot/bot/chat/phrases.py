@@ -42,6 +42,19 @@ NO_INDEX = {
     "es": "Todavía no tengo contenido que consultar. Vuelve a intentarlo dentro de unos minutos.",
     "en": "I have no content to search yet. Please try again in a few minutes.",
 }
+EXTRACTS: dict[str, dict[Language, str]] = {
+    "busy": {
+        "es": "Ahora mismo hay muchas preguntas en espera y no puedo redactar una respuesta. Esto es lo "
+        "que he encontrado en el sitio, en sus propias palabras:",
+        "en": "Many questions are waiting just now, so I can't write an answer. This is what I found on "
+        "this site, in its own words:",
+    },
+    "down": {
+        "es": "En este momento no puedo redactar una respuesta. Esto es lo que he encontrado en el sitio, "
+        "en sus propias palabras:",
+        "en": "I can't write an answer at the moment. This is what I found on this site, in its own words:",
+    },
+}
 ERRORS: dict[str, dict[Language, str]] = {
     "internal-error": {
         "es": "Algo ha fallado por nuestra parte. Inténtalo de nuevo.",
@@ -86,6 +99,12 @@ KINDS: dict[Language, dict[Kind, tuple[str, str]]] = {
            "doc": ("página", "páginas")},
     "en": {"project": ("project", "projects"), "post": ("post", "posts"), "doc": ("page", "pages")},
 }  # fmt: skip
+# A question about one page; `{title}` is its title.
+ABOUT_PAGE: dict[Kind, dict[Language, str]] = {
+    "project": {"es": "¿Qué es {title}?", "en": "What is {title}?"},
+    "post": {"es": "¿Qué cuenta el artículo «{title}»?", "en": "What does the post “{title}” say?"},
+    "doc": {"es": "¿Qué dice la página «{title}»?", "en": "What does the page “{title}” say?"},
+}
 COUNT = {"es": "Hay {n} {kind}{about}:", "en": "There {are} {n} {kind}{about}:"}
 COUNT_NONE = {
     "es": "No hay {kind}{about} en este sitio.",

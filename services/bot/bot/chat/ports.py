@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from bot.chat.events import Route, Sources
+from corpus.model import Language
 from corpus.reader import Index
 from corpus.vectors import Vector
 
@@ -133,11 +135,108 @@ class AddressLimiter(Limiter, Protocol):
         ...
 
 
+class KnownKey(Struct, frozen=True, kw_only=True):
+    """What a kept answer answers; `bot.chat.known` makes it."""
+
+    identity: str
+    """Hash of all an answer depends on besides its question: index, prompt, model, settings."""
+    language: Language
+    question: str
+    """Normalised: two spellings of one question are equal."""
+
+
+class KnownAnswer(Struct, frozen=True, kw_only=True):
+    """A finished answer of the model's, ready to be given again."""
+
+    sources: Sources
+    text: str
+
+
+class KnownStore(Protocol):
+    """Keeps finished answers; never fails."""
+
+    def find(self, key: KnownKey) -> KnownAnswer | None:
+        """The answer kept under exactly this key."""
+        ...
+
+    async def keep(self, key: KnownKey, answer: KnownAnswer) -> None:
+        """Keep an answer in place of an earlier one."""
+        ...
+
+    async def retain(self, identity: str) -> None:
+        """Forget the answers of every other identity: index, prompt or model has changed."""
+        ...
+
+
+class KnownStores(Struct, frozen=True, kw_only=True):
+    """Finished answers by how long they are kept."""
+
+    suggested: KnownStore
+    """Until index, prompt or model change."""
+    repeats: KnownStore
+    """For `known_answers.ttl_minutes`."""
+
+
 class Conversations(Protocol):
     """Mints and knows conversation ids."""
 
     async def resume(self, conversation_id: str | None) -> str:
         """That id where it is known and alive, a new one otherwise."""
+        ...
+
+
+Rating = Literal["up", "down"]
+Reason = Literal["wrong", "incomplete", "unclear", "outdated", "other"]
+
+
+class Vote(Struct, frozen=True, kw_only=True):
+    """What a visitor says of one answer."""
+
+    rating: Rating
+    reason: Reason | None = None
+    """Only with `down`."""
+    comment: str = ""
+    """Only where the owner takes comments."""
+
+
+class RatedAnswer(Struct, frozen=True, kw_only=True):
+    """What is remembered of an answer while it may be voted on."""
+
+    question_hash: str
+    route: Route
+    question: str = ""
+    """Empty, as are the documents, unless the owner stores questions."""
+    documents: tuple[str, ...] = ()
+
+
+class VotedAnswer(Struct, frozen=True, kw_only=True):
+    """An answer that was voted on, and the vote that the new one takes the place of."""
+
+    answer: RatedAnswer
+    replaced: Vote | None
+
+
+class Answers(Protocol):
+    """Remembers answers and the one vote on each, for `feedback.ttl_seconds`; never fails."""
+
+    async def salt(self) -> bytes:
+        """Random bytes that question hashes are made with; other ones each day."""
+        ...
+
+    async def remember(self, answer_id: str, answer: RatedAnswer) -> None:
+        """Keep an answer under its id."""
+        ...
+
+    async def vote(self, answer_id: str, vote: Vote) -> VotedAnswer | None:
+        """Keep the vote in place of an earlier one; None for an id that is not known, or no more."""
+        ...
+
+
+class VoteJournal(Protocol):
+    """Where votes go with their questions, for an owner who has asked for it; never fails."""
+
+    async def write(self, answer_id: str, answer: RatedAnswer, vote: Vote) -> None:
+        """Add one line; what can't be written is said in the log."""
         ...
 
 
@@ -175,6 +274,112 @@ class Reindexer(Protocol):
         ...
 
 
+class Prefix(Struct, frozen=True, kw_only=True):
+    """The part of a prompt that many questions share: the exact text of the system message."""
+
+    text: str
+
+
+class Restored(Struct, frozen=True, kw_only=True):
+    """What `PromptStates.restore` did; hand it to `answered` after the answer."""
+
+    kind: Literal["hit", "miss", "held"]
+    """`held`: the slot held it already. After `miss` the whole prompt has to be evaluated."""
+    source: Literal["page", "conversation"] | None = None
+    tokens: int = 0
+    """Tokens the server should now find in its cache."""
+    ms: float = 0.0
+
+
+class Warmed(Struct, frozen=True, kw_only=True):
+    """The last item of `PromptStates.warm`: the slot holds the prefix and nothing behind it."""
+
+    tokens: int
+    saved: bool
+    """Whether it is on disk too; False where there is no room or the disk refuses."""
+
+
+class StateStats(Struct, frozen=True, kw_only=True):
+    """Prompt states now, and how they were used since the start."""
+
+    enabled: bool
+    pages: int = 0
+    """States on disk that fit the chat server in service."""
+    conversations: int = 0
+    bytes: int = 0
+    cap_bytes: int = 0
+    room_tokens: int = 0
+    """About so many tokens can still be saved before something else has to go."""
+    hits: int = 0
+    partials: int = 0
+    misses: int = 0
+    problem: str | None = None
+    """Why they are off or nothing is saved: one line for logs and health."""
+
+
+class PromptStates(Protocol):
+    """Evaluated prompt prefixes, kept on disk and put back into the chat server's only slot.
+
+    Whoever calls `connect`, `restore` or `warm` holds the ticket of that server. Nothing here fails
+    an answer: without a state the prompt is evaluated as if there were none.
+    """
+
+    @property
+    def enabled(self) -> bool:
+        """Whether states are used; False for good or until the chat server is another one."""
+        ...
+
+    async def connect(self) -> bool:
+        """Find out which model is served; done by `restore` and `warm` where it is needed."""
+        ...
+
+    async def restore(self, prefix: Prefix, conversation_id: str | None = None) -> Restored:
+        """Put the longest known beginning of a prompt into the slot.
+
+        The conversation's own state goes before its page's, if it was made with this very prefix. A
+        different conversation that the slot still holds is saved first.
+        """
+        ...
+
+    def warm(
+        self, prefix: Prefix, *, make_room: bool = True
+    ) -> AsyncGenerator[PromptProgress | Warmed, None]:
+        """Evaluate a prefix alone and save it. Iterate it inside `contextlib.aclosing`.
+
+        Leaving frees the model after the running batch. With `make_room=False` nothing is evicted
+        for it.
+
+        Raises:
+            ModelError: the server failed; as with LanguageModel.stream.
+        """
+        ...
+
+    def answered(
+        self, restored: Restored, finished: Finished, prefix: Prefix, conversation_id: str | None
+    ) -> Literal["hit", "partial", "miss"]:
+        """After a whole answer: judge and count what was reused, note what the slot holds now.
+
+        Without this call (a failure, a visitor who left) the slot counts as unknown.
+        """
+        ...
+
+    def has(self, prefix: Prefix) -> bool:
+        """Whether its state is on disk for the chat server in service."""
+        ...
+
+    async def forget(self, conversation_id: str) -> None:
+        """Delete a conversation's state; also done when its TTL is over."""
+        ...
+
+    async def retain(self, prefixes: Collection[Prefix]) -> None:
+        """Delete the states of all other prefixes: the index has changed."""
+        ...
+
+    def stats(self) -> StateStats:
+        """For health and info."""
+        ...
+
+
 class Ports(Struct, frozen=True, kw_only=True):
     """All of them; `create_app(settings, ports)` takes fakes here."""
 
@@ -184,5 +389,12 @@ class Ports(Struct, frozen=True, kw_only=True):
     limiter: Limiter
     conversations: Conversations
     reindexer: Reindexer
+    answers: Answers
+    journal: VoteJournal | None = None
+    """None where votes are only counted."""
     shared: SharedState | None = None
     """None where everything is in this process."""
+    states: PromptStates | None = None
+    """None where no prompt state is kept; bot.chat.states.NoStates stands in."""
+    known: KnownStores | None = None
+    """None where every question is answered anew."""

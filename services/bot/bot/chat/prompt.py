@@ -1,18 +1,20 @@
-"""The messages sent to the model: a prefix that never changes for the same passages, the question last.
+"""The messages sent to the model: a prefix that never changes for the same page, the question last.
 
-Prefill is the whole wait on CPUs, so the order is: instructions (fixed bytes, language-neutral),
-passages, conversation, question, and in the very end one short line in the visitor's language. That
-line decides the answer's language more surely than any rule further up.
+Prefill is the whole wait on CPUs, so the order is: instructions (fixed bytes, language-neutral) and
+the page (bot.chat.context), then the conversation, then excerpts of other pages with the question,
+and in the very end one short line in the visitor's language. That line decides the answer's language
+more surely than any rule further up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.chat.context import Context
 from bot.chat.ports import LanguageModel, Message
 from bot.chat.sanitize import neutralise
-from bot.chat.search import Hit
 from corpus.model import Language
+from corpus.reader import Passage
 from corpus.settings import PersonaSettings, ProviderSettings
 
 IDENTITY = "You are {name}, the assistant of this website."
@@ -23,32 +25,50 @@ RULES = """Answer the visitor's question from the numbered passages below and fr
 - Be brief: one to three sentences, or a short list when several things are asked for.
 - If the passages do not hold the answer, write exactly NO_ANSWER and nothing more."""
 PASSAGES = "Passages:"
+EXCERPTS = "More passages:"
 NO_PASSAGES = "Answer briefly. If you do not know, say so."
 TAIL: dict[Language, str] = {
     "es": "(Responde en español.)",
     "en": "(Answer in English.)",
 }
+INSIST: dict[Language, str] = {
+    "es": "(Escribe toda la respuesta en español, también lo que los pasajes dicen en inglés.)",
+    "en": "(Write the whole answer in English, also what the passages say in Spanish.)",
+}
+"""After an answer that came out in the other language."""
 NO_ANSWER = "NO_ANSWER"
 TEMPLATE_TOKENS_PER_MESSAGE = 8  # <|im_start|>role\n … <|im_end|>\n, rounded up
 SAFETY_TOKENS = 32
 
 
-def system_text(
-    persona: PersonaSettings, hits: Sequence[Hit], language: Language, notes: Sequence[str] = ()
-) -> str:
-    """The one system message: identity, rules, notes, passages numbered from 1."""
+def system_text(persona: PersonaSettings, context: Context, language: Language) -> str:
+    """The one system message, the same for every visitor: identity, rules, passages from 1."""
     own = persona.system_prompt_es if language == "es" else None
     own = own or persona.system_prompt
     head = own.strip() if own else IDENTITY.format(name=persona.name)
-    if not hits:
-        return "\n\n".join([head, NO_PASSAGES, *notes])
-    passages = "\n\n".join(_passage(n, hit) for n, hit in enumerate(hits, start=1))
-    return "\n\n".join([f"{head}\n{RULES}", *notes, f"{PASSAGES}\n\n{passages}"])
+    if not context.prefix:
+        return f"{head}\n\n{NO_PASSAGES}"
+    passages = (_passage(n, each, each.chunk.text) for n, each in enumerate(context.prefix, 1))
+    return "\n\n".join([f"{head}\n{RULES}", PASSAGES, *passages])
+
+
+def user_text(
+    context: Context, question: str, language: Language, notes: Sequence[str] = ()
+) -> str:
+    """The last message: excerpts and notes where there are any, the question, the language rule."""
+    parts = [f"{neutralise(question)}\n{TAIL[language]}"]
+    if notes:
+        parts.insert(0, "\n".join(map(neutralise, notes)))
+    if context.excerpts:
+        first = len(context.prefix) + len(context.earlier) + 1
+        numbered = enumerate(context.excerpts, start=first)
+        parts[:0] = [EXCERPTS, *(_passage(n, each.passage, each.text) for n, each in numbered)]
+    return "\n\n".join(parts)
 
 
 def build(
     persona: PersonaSettings,
-    hits: Sequence[Hit],
+    context: Context,
     history: Sequence[Message],
     question: str,
     language: Language,
@@ -56,47 +76,53 @@ def build(
 ) -> tuple[Message, ...]:
     """One system message, the conversation, and the question with the language rule as last line."""
     return (
-        Message(role="system", content=system_text(persona, hits, language, notes)),
+        Message(role="system", content=system_text(persona, context, language)),
         *(Message(role=m.role, content=neutralise(m.content)) for m in history),
-        Message(role="user", content=f"{neutralise(question)}\n{TAIL[language]}"),
+        Message(role="user", content=user_text(context, question, language, notes)),
     )
+
+
+def insist(messages: Sequence[Message], language: Language) -> tuple[Message, ...]:
+    """The same prompt with a stronger language rule as its last line."""
+    asked = messages[-1].content.removesuffix(TAIL[language])
+    return (*messages[:-1], Message(role="user", content=asked + INSIST[language]))
 
 
 async def fit(
     persona: PersonaSettings,
-    hits: Sequence[Hit],
+    context: Context,
     history: Sequence[Message],
     question: str,
     language: Language,
     *,
+    notes: Sequence[str] = (),
     provider: ProviderSettings,
     model: LanguageModel,
     window_tokens: int | None = None,
-) -> tuple[tuple[Message, ...], tuple[Hit, ...]]:
-    """The prompt that fits the window, and the passages left in it.
+) -> tuple[tuple[Message, ...], Context]:
+    """The prompt that fits the window, and what is left of the context in it.
 
-    Room is the window minus the longest answer. The oldest turns go first, then the lowest
-    passages; the question and the best passage always stay.
+    Room is the window minus the longest answer. The oldest turns go first, then excerpts and the end
+    of the page; the question and the best passage always stay.
     """
     window = window_tokens or provider.context_size
     room = window - provider.max_tokens - SAFETY_TOKENS
-    kept_hits, kept_history = list(hits), list(history)
+    kept_history = list(history)
     while True:
-        messages = build(persona, kept_hits, kept_history, question, language)
+        messages = build(persona, context, kept_history, question, language, notes)
         tokens = await model.count_tokens("\n".join(m.content for m in messages))
         tokens += TEMPLATE_TOKENS_PER_MESSAGE * len(messages)
         if tokens <= room:
             break
         if kept_history:
             del kept_history[:2]
-        elif len(kept_hits) > 1:
-            kept_hits.pop()
+        elif (shorter := context.without_last()) is not None:
+            context = shorter
         else:
             break
-    return messages, tuple(kept_hits)
+    return messages, context
 
 
-def _passage(n: int, hit: Hit) -> str:
-    passage = hit.passage
+def _passage(n: int, passage: Passage, text: str) -> str:
     crumb = " — ".join(part for part in (passage.document.title, passage.chunk.heading) if part)
-    return f"[{n}] {neutralise(crumb)}\n{neutralise(passage.chunk.text)}"
+    return f"[{n}] {neutralise(crumb)}\n{neutralise(text)}"

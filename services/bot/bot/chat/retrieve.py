@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.chat.calibrations import calibration_for
 from bot.chat.followup import may_lean, points_back, with_context
@@ -13,9 +14,11 @@ from bot.chat.gate import Decision, decide
 from bot.chat.history import questions
 from bot.chat.ports import IndexState, Message, QueryEmbedder
 from bot.chat.search import Evidence, search
+from bot.chat.time_questions import TimeQuestion, time_question
 from corpus.errors import EmbeddingError
 from corpus.model import Language
 from corpus.reader import Index
+from corpus.section_kinds import SectionKind
 from corpus.settings import Settings
 from corpus.vectors import Vector
 
@@ -29,6 +32,10 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     vector: Vector | None
     evidence: Evidence
     decision: Decision
+    time: TimeQuestion | None = None
+    """What is asked about time and work."""
+    leaning: bool = False
+    """Searched together with the questions before: it can't be understood without them."""
 
 
 class Retriever:
@@ -53,21 +60,28 @@ class Retriever:
         """
         combined = with_context(message, questions(history))
         if combined is not None and points_back(message):
-            return await self._search(index, state, combined, language)
+            return replace(await self._search(index, state, combined, language), leaning=True)
         alone = await self._search(index, state, message, language)
         if combined is None or alone.decision.answerable or not may_lean(message):
             return alone
         leaning = await self._search(index, state, combined, language)
-        return leaning if leaning.decision.answerable else alone
+        return replace(leaning, leaning=True) if leaning.decision.answerable else alone
 
     async def _search(
         self, index: Index, state: IndexState, query: str, language: Language
     ) -> Retrieved:
         vector = await self._embed(query) if state.dense else None
-        evidence = search(index, query, vector, self._settings.rag, language)
+        asked = time_question(query)
+        kind = asked.kind if asked else None
+        evidence = search(index, query, vector, self._settings.rag, language, kind)
         calibration = calibration_for(self._settings.embeddings.model, dense=vector is not None)
         decision = decide(evidence, calibration, self._settings.rag.threshold)
-        return Retrieved(query=query, vector=vector, evidence=evidence, decision=decision)
+        if kind is not None and not evidence.unknown_names and _holds(evidence, kind):
+            # The words of such a question stand nowhere: «ha trabajado» over a company and two dates.
+            decision = replace(decision, answerable=True)
+        return Retrieved(
+            query=query, vector=vector, evidence=evidence, decision=decision, time=asked
+        )
 
     async def _embed(self, query: str) -> Vector | None:
         try:
@@ -75,3 +89,7 @@ class Retriever:
         except EmbeddingError as error:
             log.warning("searching by keywords only: %s", error, extra={"code": error.code})
             return None
+
+
+def _holds(evidence: Evidence, kind: SectionKind) -> bool:
+    return bool(evidence.hits) and evidence.hits[0].passage.chunk.section == kind

@@ -8,27 +8,25 @@ from contextlib import aclosing
 
 from msgspec import Struct
 
-from bot.chat import catalogue, history, phrases
+from bot.chat import history, phrases
 from bot.chat.admission import Admission, Ticket
+from bot.chat.context import Context
 from bot.chat.errors import ChatError, Restarting
 from bot.chat.events import Done, Event, Failed, Start
-from bot.chat.generate import Declined, Generator
-from bot.chat.ports import Finished, IndexState, Message, Ports
-from bot.chat.retrieve import Retrieved, Retriever
-from bot.chat.search import Hit
+from bot.chat.generate import Answered, Declined, Generator, Task
+from bot.chat.grounded import Asked, Grounded
+from bot.chat.ports import IndexState, Message, Ports
+from bot.chat.prepared import LANGUAGES, Prepared
 from bot.chat.smalltalk import SmallTalk, recognise
-from bot.chat.sources import listed, sources_of
+from bot.chat.states import NoStates
 from bot.chat.turn import Turn
+from bot.chat.warming import Warmer, Warmth
 from corpus.language import detect_language
 from corpus.model import Language
-from corpus.reader import Index
 from corpus.settings import Settings
 from corpus.text import clean
 
 log = logging.getLogger("bot.chat")
-
-NEAREST_PAGES = 3
-SUGGESTIONS_IN_REFUSAL = 3
 
 
 class Ask(Struct, frozen=True, kw_only=True):
@@ -51,6 +49,8 @@ class Info(Struct, frozen=True, kw_only=True):
     topics: dict[str, tuple[str, ...]]
     languages: tuple[Language, ...]
     suggested_questions: dict[str, tuple[str, ...]]
+    warmth: Warmth = Warmth(enabled=False)
+    """How many pages answer at once, of how many."""
 
 
 class ChatService:
@@ -59,20 +59,32 @@ class ChatService:
     def __init__(self, settings: Settings, ports: Ports) -> None:
         self._settings = settings
         self._ports = ports
-        self._admission = Admission(settings.server.queue_size)
-        self._retriever = Retriever(settings, ports.embedder)
-        self._generator = Generator(settings, ports.model, self._check_open)
+        server = settings.server
+        self._admission = Admission(server.queue_size, queue_seconds=server.queue_seconds)
+        states = ports.states or NoStates()
+        self._generator = Generator(settings, ports.model, states, self._check_open)
+        self._prepared = Prepared(settings, ports.known)
+        self.warmer = Warmer(
+            settings, states, ports.index, self._admission, self._prepared, self._answer_suggested
+        )
+        self._grounded = Grounded(
+            settings,
+            ports,
+            self._generator,
+            self._prepared,
+            on_page=self.warmer.asked,
+        )
         self._draining = False
 
-    def admit(self) -> Ticket:
-        """Reserve a place before any byte is sent.
+    def admit(self, visitor: str | None = None) -> Ticket:
+        """Reserve a place before any byte is sent; `visitor` is the key turns are counted by.
 
         Raises:
-            Busy: the queue is full.
+            Busy: the queue is full, or this visitor's share of it.
             Restarting: the server is going down.
         """
         self._check_open()
-        return self._admission.admit()
+        return self._admission.admit(visitor)
 
     def drain(self) -> None:
         """Refuse new questions and end running answers with a retryable error."""
@@ -88,18 +100,35 @@ class ChatService:
             persona=phrases.IDENTITY["en"].format(name=persona.name),
             topics={str(language): topics for language, topics in persona.topics.items()},
             languages=("en", "es"),
-            suggested_questions={
-                str(language): asked for language, asked in persona.suggested_questions.items()
-            },
+            suggested_questions=self._suggested(),
+            warmth=self.warmer.warmth(),
         )
+
+    def _suggested(self) -> dict[str, tuple[str, ...]]:
+        with self._ports.index.lease() as state:
+            shown = {
+                language: self._prepared.shown(state.index, language) for language in LANGUAGES
+            }
+        return {str(language): questions for language, questions in shown.items() if questions}
+
+    async def _answer_suggested(
+        self, state: IndexState, question: str, language: Language, ticket: Ticket
+    ) -> None:
+        """Have the answer to a suggested question ready."""
+        asked = Asked(question=question, past=(), conversation_id="", first=True, suggested=True)
+        turn = Turn(language)
+        async with aclosing(self._grounded.answer(state, asked, turn, ticket)) as events:
+            async for _ in events:
+                pass
 
     async def answer(self, ask: Ask, ticket: Ticket) -> AsyncGenerator[Event, None]:
         """Start, then what the answer takes, then Done or Failed; the ticket is always released."""
         past = history.normalise(ask.history)
         turn = Turn(self._language(ask, past))
         try:
-            yield Start(conversation_id=await self._ports.conversations.resume(ask.conversation_id))
-            async with aclosing(self._route(ask, past, turn, ticket)) as events:
+            conversation_id = await self._ports.conversations.resume(ask.conversation_id)
+            yield Start(conversation_id=conversation_id)
+            async with aclosing(self._route(ask, past, turn, ticket, conversation_id)) as events:
                 async for event in events:
                     if isinstance(event, Done):
                         log.info("answered", extra={"route": event.route, "ms": turn.elapsed_ms()})
@@ -122,13 +151,21 @@ class ChatService:
         return ask.browser_language or self._settings.rag.default_language
 
     async def _route(
-        self, ask: Ask, past: tuple[Message, ...], turn: Turn, ticket: Ticket
+        self,
+        ask: Ask,
+        past: tuple[Message, ...],
+        turn: Turn,
+        ticket: Ticket,
+        conversation_id: str,
     ) -> AsyncGenerator[Event, None]:
         question = clean(ask.question).strip()
         if not ask.use_retrieval:
-            async with aclosing(self._generator.answer((), past, question, turn, ticket)) as events:
+            task = Task(question=question, context=Context(), past=past)
+            async with aclosing(self._generator.answer(task, turn, ticket)) as events:
                 async for event in events:
-                    if not isinstance(event, Declined):
+                    if isinstance(event, Answered):
+                        yield turn.done("answer", event.finished)
+                    elif not isinstance(event, Declined):
                         yield event
             return
         spoken = recognise(question, self._settings.persona.name)
@@ -136,74 +173,16 @@ class ChatService:
             for event in turn.fixed(self._small_talk(spoken.kind, turn.language), spoken.kind):
                 yield event
             return
+        asked = Asked(
+            question=spoken.rest,
+            past=past,
+            conversation_id=conversation_id,
+            first=not past and not ask.history,
+        )
         with self._ports.index.lease() as state:
-            async with aclosing(self._search(state, spoken.rest, past, turn, ticket)) as events:
+            async with aclosing(self._grounded.answer(state, asked, turn, ticket)) as events:
                 async for event in events:
                     yield event
-
-    async def _search(
-        self,
-        state: IndexState,
-        question: str,
-        past: tuple[Message, ...],
-        turn: Turn,
-        ticket: Ticket,
-    ) -> AsyncGenerator[Event, None]:
-        index = state.index
-        if index is None:
-            for event in turn.fixed(phrases.NO_INDEX[turn.language], "refusal"):
-                yield event
-            return
-        if (asked := catalogue.read_question(question, index)) is not None:
-            found = catalogue.answer(asked, index, turn.language)
-            turn.retrieved()
-            yield listed(found.documents)
-            for event in turn.fixed(found.text, "catalogue"):
-                yield event
-            return
-        retrieved = await self._retriever.retrieve(index, state, question, past, turn.language)
-        log.info(
-            "retrieved",
-            extra={
-                "probability": round(retrieved.decision.probability, 3),
-                "answerable": retrieved.decision.answerable,
-                "dense": retrieved.evidence.dense,
-                "ms": turn.retrieved(),
-            },
-        )
-        if not retrieved.decision.answerable:
-            for event in self._refuse(index, retrieved, turn):
-                yield event
-            return
-        hits = retrieved.evidence.hits
-        yield sources_of(index, hits, retrieved.query, retrieved.vector)
-        async with aclosing(self._generator.answer(hits, past, question, turn, ticket)) as answered:
-            async for item in answered:
-                if isinstance(item, Declined):
-                    for event in self._refuse(index, retrieved, turn, item.finished):
-                        yield event
-                else:
-                    yield item
-
-    def _refuse(
-        self, index: Index, retrieved: Retrieved, turn: Turn, finished: Finished | None = None
-    ) -> list[Event]:
-        """A kind no with the nearest pages: as sources, and by name in the text."""
-        nearest: dict[str, Hit] = {}
-        for hit in retrieved.evidence.hits:
-            if not hit.passage.document.generated:
-                nearest.setdefault(hit.passage.document.path, hit)
-        hits = list(nearest.values())[:NEAREST_PAGES]
-        suggested = self._settings.persona.suggested_questions.get(turn.language, ())
-        text = phrases.refusal(
-            turn.language,
-            [hit.passage.document.title for hit in hits],
-            suggested[:SUGGESTIONS_IN_REFUSAL],
-        )
-        fixed = turn.fixed(text, "refusal", finished)
-        if finished is not None:  # the model declined: these passages were shown already
-            return fixed
-        return [sources_of(index, hits, retrieved.query, retrieved.vector), *fixed]
 
     def _small_talk(self, kind: SmallTalk, language: Language) -> str:
         persona = self._settings.persona

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from bot.chat.events import SourcePassage, Sources
 from bot.chat.names import names_in
-from bot.chat.search import Hit
 from corpus.model import Document
 from corpus.reader import Index, Passage
 from corpus.text import content_words, words
@@ -20,21 +19,23 @@ MARKUP = re.compile(
 )
 
 
-def sources_of(index: Index, hits: Sequence[Hit], question: str, vector: Vector | None) -> Sources:
-    """The `sources` event of some passages, numbered from 1 in their order."""
+def sources_of(
+    index: Index, numbered: Sequence[tuple[int, Passage]], question: str, vector: Vector | None
+) -> Sources:
+    """The `sources` event of some passages under the numbers the visitor sees."""
     return Sources(
-        documents=tuple(dict.fromkeys(hit.passage.document.name for hit in hits)),
+        documents=tuple(dict.fromkeys(passage.document.name for _, passage in numbered)),
         passages=tuple(
             SourcePassage(
                 n=n,
-                title=hit.passage.document.title,
-                section=hit.passage.chunk.heading,
-                url=link(hit.passage),
-                lang=hit.passage.document.lang,
-                kind=hit.passage.document.kind,
-                quote=quote(index, hit.passage, question, vector),
+                title=passage.document.title,
+                section=passage.chunk.heading,
+                url=link(passage),
+                lang=passage.document.lang,
+                kind=passage.document.kind,
+                quote=quote(index, passage, question, vector),
             )
-            for n, hit in enumerate(hits, start=1)
+            for n, passage in numbered
         ),
     )
 
@@ -59,7 +60,14 @@ def link(passage: Passage) -> str:
     return f"{url}#{anchor}" if url and anchor else url
 
 
-def quote(index: Index, passage: Passage, question: str, vector: Vector | None) -> str:
+def quote(
+    index: Index,
+    passage: Passage,
+    question: str,
+    vector: Vector | None,
+    *,
+    most_chars: int = MOST_QUOTE_CHARS,
+) -> str:
     """The window of the passage nearest to the question, as plain text of one line."""
     parts = windows(passage.chunk.text)
     if not parts:
@@ -69,23 +77,22 @@ def quote(index: Index, passage: Passage, question: str, vector: Vector | None) 
         asked = set(content_words(question))
         best = max(range(len(parts)), key=lambda i: (len(asked & set(words(parts[i]))), -i))
     text = re.sub(r"\s+", " ", MARKUP.sub(" ", parts[best]).replace("|", " ")).strip()
-    if len(text) <= MOST_QUOTE_CHARS:
+    if len(text) <= most_chars:
         return text
-    return text[: MOST_QUOTE_CHARS - 1].rsplit(" ", 1)[0] + "…"
+    return text[: most_chars - 1].rsplit(" ", 1)[0] + "…"
 
 
-def supporting(hits: Sequence[Hit], text: str) -> int:
+def supporting(passages: Sequence[Passage], text: str) -> int:
     """Number of the passage that holds most names of `text`, then most of its words; 1 at a tie.
 
     Names first: they keep their spelling when the answer is in another language than the passage.
     """
     names, said = names_in(text), set(content_words(text))
-    held = [set(words(full_text(hit))) for hit in hits]
+    held = [set(words(full_text(passage))) for passage in passages]
     shares = [(len(names & there), len(said & there)) for there in held]
     return shares.index(max(shares)) + 1 if shares else 1
 
 
-def full_text(hit: Hit) -> str:
+def full_text(passage: Passage) -> str:
     """Everything of a passage an answer may rest on: title, heading and text."""
-    passage = hit.passage
     return f"{passage.document.title} {passage.chunk.heading} {passage.chunk.text}"

@@ -18,6 +18,9 @@ class Turn:
         self._retrieval_ms = 0.0
         self._queue_ms = 0.0
         self._first_token_ms = 0.0
+        self._restore_ms = 0.0
+        self._asked_at = 0.0
+        self._prefill_ms = 0.0
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the question came in."""
@@ -31,6 +34,16 @@ class Turn:
     def queued(self, milliseconds: float) -> None:
         """Note how long the model was waited for."""
         self._queue_ms = round(milliseconds, 1)
+
+    def restored(self, milliseconds: float) -> None:
+        """Note how long the prompt's state took to restore; from now on the prompt is evaluated."""
+        self._restore_ms = round(milliseconds, 1)
+        self._asked_at = perf_counter()
+
+    def prefilled(self) -> None:
+        """Note the model's first token, shown or not; later calls change nothing."""
+        if not self._prefill_ms:
+            self._prefill_ms = round((perf_counter() - self._asked_at) * 1000, 1)
 
     def speaks(self) -> None:
         """Note the first word; later calls change nothing."""
@@ -54,6 +67,8 @@ class Turn:
             timings=Timings(
                 retrieval_ms=self._retrieval_ms,
                 queue_ms=self._queue_ms,
+                restore_ms=self._restore_ms,
+                prefill_ms=self._prefill_ms,
                 first_token_ms=self._first_token_ms,
                 total_ms=self.elapsed_ms(),
                 cached_tokens=finished.cached_tokens if finished else 0,

@@ -22,6 +22,7 @@ from bot.cli.config import config
 from bot.cli.health import health
 from bot.cli.reindex import reindex
 from bot.cli.serve import serve
+from bot.cli.warm import warm
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -35,7 +36,7 @@ def version() -> None:
     click.echo(f"portfolio-bot {__version__}")
 
 
-for command in (serve, reindex, ask, config, health):
+for command in (serve, reindex, warm, ask, config, health):
     cli.add_command(command)
 
 

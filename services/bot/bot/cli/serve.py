@@ -51,15 +51,18 @@ def serve(
     run(create_app(settings, config_path=config_path, site=site), settings)
 
 
-def run(app: Litestar, settings: Settings) -> None:
+def run(app: Litestar, settings: Settings, *, patience_seconds: float | None = None) -> None:
     """Serve `app` until a signal; open streams end with an `error` event instead of a cut.
+
+    Args:
+        patience_seconds: What answers get to end by themselves; None: `PATIENCE_SECONDS`.
 
     Raises:
         CommandFailed: exit code 3, the port is taken or the address is not this machine's.
     """
     import logging
 
-    from bot.api.stopping import stop_answering
+    from bot.api.stopping import PATIENCE_SECONDS, stop_answering
     from bot.server import listen, listen_config, serve_until_signal
 
     try:
@@ -70,6 +73,7 @@ def run(app: Litestar, settings: Settings) -> None:
             "set server.port or --port",
             EXIT_NOT_STARTED,
         ) from error
+    patience = PATIENCE_SECONDS if patience_seconds is None else patience_seconds
     with listener:
         logging.getLogger("bot").info(
             "listening on http://%s:%d", settings.server.host, listener.getsockname()[1]
@@ -83,7 +87,7 @@ def run(app: Litestar, settings: Settings) -> None:
                 connections=CONCURRENT_CONNECTIONS,
             ),
             [listener],
-            on_signal=lambda: stop_answering(app.state.chat, app.state.streams),
+            on_signal=lambda: stop_answering(app.state.chat, app.state.streams, patience),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.chat.generate import Opening
+from bot.chat.opening import Opening
 
 
 def read(pieces: list[str]) -> tuple[str, bool]:

@@ -1,0 +1,252 @@
+"""Prompt states of one chat server: restore, warm, judge, and one conversation after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import aclosing, suppress
+from functools import partial
+from time import monotonic, perf_counter
+
+from msgspec.structs import replace
+
+from bot.adapters.states.connection import Connection
+from bot.adapters.states.disk import Disk
+from bot.adapters.states.files import new_name
+from bot.adapters.states.fingerprint import page_name
+from bot.adapters.states.kept import Holding, KeptConversations
+from bot.adapters.states.shelf import Shelf
+from bot.adapters.states.slot import Evaluated, SlotServer
+from bot.adapters.states.store import StateStore
+from bot.chat.ports import Finished, Prefix, PromptProgress, Restored, StateStats, Warmed
+from bot.chat.states import Outcome, judge
+
+log = logging.getLogger("bot.states")
+NOTHING = Holding()
+STRIKES = 3
+"""After so many restored states in a row that the server did not reuse, it never will: a sliding
+window, or a template that puts something before the system text."""
+SWEEP_SECONDS = 60.0
+
+
+class SlotStates:
+    """A bot.chat.ports.PromptStates over llama-server's slot 0. Open it before use, close it after."""
+
+    def __init__(
+        self,
+        server: SlotServer,
+        store: StateStore,
+        *,
+        ttl_seconds: float,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`ttl_seconds` is how long a conversation's state lives after it was saved."""
+        self._server = server
+        self._store = store
+        self._disk = Disk(store, clock=clock)
+        self._connection = Connection(server)
+        self._shelf = Shelf(server, self._disk, self._connection)
+        self._kept = KeptConversations(ttl_seconds, clock=clock)
+        self._lock = asyncio.Lock()
+        self._sweeper: asyncio.Task[None] | None = None
+        self._uses = 0
+        """Counts what changes the slot, so that a save knows whether somebody came in between."""
+        self._strikes = 0
+        self._counts: dict[Outcome, int] = {"hit": 0, "partial": 0, "miss": 0}
+        self.holding = NOTHING
+
+    async def __aenter__(self) -> SlotStates:
+        await self._server.open()
+        await self._disk.ready()
+        self._sweeper = asyncio.create_task(self._sweep(), name="states-sweeper")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._sweeper
+        await self._server.aclose()
+        await self._disk.close()
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the chat server is not known to be unfit."""
+        return self._connection.refusal is None
+
+    def used(self) -> None:
+        """Somebody uses the slot: what it holds is unknown until `answered` says so."""
+        self._uses += 1
+        self.holding = NOTHING
+
+    async def connect(self) -> bool:
+        """Find out which model is served."""
+        async with self._lock:
+            return await self._connect()
+
+    async def restore(self, prefix: Prefix, conversation_id: str | None = None) -> Restored:
+        """Put the longest known beginning of a prompt into the slot; fails as a miss."""
+        began = perf_counter()
+        async with self._lock:
+            restored = await self._restore(prefix, conversation_id)
+        ms = (perf_counter() - began) * 1000
+        return Restored(kind=restored.kind, source=restored.source, tokens=restored.tokens, ms=ms)
+
+    async def warm(
+        self, prefix: Prefix, *, make_room: bool = True
+    ) -> AsyncGenerator[PromptProgress | Warmed, None]:
+        """Evaluate a prefix alone and save it; raises ModelError."""
+        async with self._lock:
+            ready = await self._connect() and (make_room or await self._shelf.fits(prefix.text))
+            if ready:
+                await self._keep_held(None)
+                self.used()
+            use = self._uses
+        if not ready:
+            yield Warmed(tokens=0, saved=False)
+            return
+        tokens = 0
+        # No lock while the caller has its turn: whoever uses the slot meanwhile is noticed.
+        async with aclosing(self._server.evaluate(prefix.text)) as events:
+            async for event in events:
+                if isinstance(event, Evaluated):
+                    tokens = event.tokens
+                else:
+                    yield event
+        async with self._lock:
+            saved = self._uses == use and await self._save_page(prefix, tokens)
+        yield Warmed(tokens=tokens, saved=saved)
+
+    def answered(
+        self, restored: Restored, finished: Finished, prefix: Prefix, conversation_id: str | None
+    ) -> Outcome:
+        """Judge, count, and note what the slot holds."""
+        outcome = judge(restored, finished.cached_tokens)
+        self._counts[outcome] += 1
+        fingerprint = self._connection.fingerprint
+        if not fingerprint:
+            return outcome
+        page = page_name(fingerprint, prefix.text)
+        self.holding = Holding(
+            page=page,
+            page_tokens=self._store.tokens(page) or 0,
+            conversation=conversation_id,
+            tokens=finished.input_tokens,
+        )
+        if restored.kind == "hit" and restored.source == "page":
+            self._strike(page, outcome)
+        return outcome
+
+    def has(self, prefix: Prefix) -> bool:
+        """Whether its state is on disk for the chat server in service."""
+        fingerprint = self._connection.fingerprint
+        return (
+            bool(fingerprint)
+            and self._store.tokens(page_name(fingerprint, prefix.text)) is not None
+        )
+
+    async def forget(self, conversation_id: str) -> None:
+        """Delete a conversation's state."""
+        if self.holding.conversation == conversation_id:
+            self.holding = NOTHING
+        if (name := self._kept.pop(conversation_id)) is not None:
+            await self._disk.run(partial(self._store.discard, name))
+
+    async def retain(self, prefixes: Collection[Prefix]) -> None:
+        """Delete the states of all other prefixes; nothing before the server is known."""
+        async with self._lock:
+            if fingerprint := self._connection.fingerprint:
+                names = {page_name(fingerprint, prefix.text) for prefix in prefixes}
+                await self._disk.run(partial(self._store.retain, names))
+
+    def stats(self) -> StateStats:
+        """For health and info."""
+        store = self._store
+        free = max(0, store.cap_bytes - store.used_bytes)
+        return StateStats(
+            enabled=self.enabled,
+            pages=store.count("p"),
+            conversations=store.count("c"),
+            bytes=store.used_bytes,
+            cap_bytes=store.cap_bytes,
+            room_tokens=int(free / store.bytes_per_token()),
+            hits=self._counts["hit"],
+            partials=self._counts["partial"],
+            misses=self._counts["miss"],
+            problem=self._connection.refusal or self._disk.problem,
+        )
+
+    async def _connect(self) -> bool:
+        there = await self._connection.check()
+        if there != "same":
+            self.used()
+        if there == "new":
+            self._strikes = 0
+            self._store.fingerprint = self._connection.fingerprint
+        return there != "none"
+
+    async def _restore(self, prefix: Prefix, conversation_id: str | None) -> Restored:
+        if not await self._connect():
+            return Restored(kind="miss")
+        page = page_name(self._connection.fingerprint, prefix.text)
+        held = self.holding
+        if conversation_id is not None and (held.conversation, held.page) == (
+            conversation_id,
+            page,
+        ):
+            return Restored(kind="held", source="conversation", tokens=held.tokens)
+        await self._keep_held(conversation_id)
+        if kept := self._kept.get(conversation_id, page):
+            self.used()
+            if await self._shelf.put(kept.name):
+                self.holding = kept.holding
+                return Restored(kind="hit", source="conversation", tokens=kept.holding.tokens)
+        if self.holding.page == page:
+            return Restored(kind="held", source="page", tokens=self.holding.page_tokens)
+        self.used()
+        if not (tokens := await self._shelf.put(page)):
+            return Restored(kind="miss")
+        self.holding = Holding(page=page, page_tokens=tokens)
+        return Restored(kind="hit", source="page", tokens=tokens)
+
+    async def _save_page(self, prefix: Prefix, tokens: int) -> bool:
+        if not (fingerprint := self._connection.fingerprint):
+            return False
+        page = page_name(fingerprint, prefix.text)
+        self.holding = Holding(page=page, page_tokens=tokens)
+        # What does not count as many tokens as the prefix may hold somebody's question.
+        return await self._shelf.save(page, tokens, exactly=True)
+
+    async def _keep_held(self, unless: str | None) -> None:
+        """Save the conversation that another one is about to drive out of the slot."""
+        self._drop_expired()
+        held = self.holding
+        if held.conversation is None or held.conversation == unless or held.saved:
+            return
+        name = new_name("c")
+        if await self._shelf.save(name, held.tokens, exactly=False):
+            old = self._kept.put(held.conversation, name, replace(held, saved=True))
+            self.holding = replace(held, saved=True)
+            if old is not None:
+                self._disk.later(partial(self._store.discard, old))
+
+    def _strike(self, page: str, outcome: Outcome) -> None:
+        if outcome == "hit":
+            self._strikes = 0
+            return
+        log.warning("a restored prompt state was not reused and is deleted")
+        self._disk.later(partial(self._store.discard, page))
+        self._strikes += 1
+        if self._strikes >= STRIKES:
+            self._connection.refuse("this model does not reuse restored states")
+
+    def _drop_expired(self) -> None:
+        for name in self._kept.expired():
+            self._disk.later(partial(self._store.discard, name))
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            self._drop_expired()
+            await self._disk.run(self._store.sweep)

@@ -1,0 +1,75 @@
+"""What a search found, in the forms that an answer needs: sources, quotes, a refusal, plain passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bot.chat import phrases
+from bot.chat.best_sentences import best_sentences
+from bot.chat.context import Context
+from bot.chat.events import Event, Sources
+from bot.chat.extracts import MOST_QUOTES, QUOTE_CHARS, Reason, extracts
+from bot.chat.ports import Finished
+from bot.chat.retrieve import Retrieved
+from bot.chat.search import Hit
+from bot.chat.sources import sources_of
+from bot.chat.turn import Turn
+from corpus.reader import Index, Passage
+from corpus.settings import PersonaSettings
+
+NEAREST_PAGES = 3
+SUGGESTIONS_IN_REFUSAL = 3
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """One question's evidence in one index."""
+
+    index: Index
+    retrieved: Retrieved
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The passages, best first."""
+        return self.retrieved.evidence.hits
+
+    def sources(self, context: Context, labels: Sequence[int]) -> Sources:
+        """The passages of a context under these numbers of the visitor's."""
+        places = {label: n for n, label in enumerate(context.labels)}
+        return self._named([(label, context.passages[places[label]]) for label in sorted(labels)])
+
+    def sentences(self, passage: Passage, most_chars: int = QUOTE_CHARS) -> str:
+        """What of a passage answers the question, as one plain line."""
+        return best_sentences(passage, self.retrieved.query, most_chars, self._window(passage))
+
+    def refusal(
+        self, persona: PersonaSettings, turn: Turn, finished: Finished | None = None
+    ) -> list[Event]:
+        """A kind no with the nearest pages: as sources, and by name in the text."""
+        nearest: dict[str, Passage] = {}
+        for hit in self.hits:
+            if not hit.passage.document.generated:
+                nearest.setdefault(hit.passage.document.path, hit.passage)
+        pages = list(nearest.values())[:NEAREST_PAGES]
+        suggested = persona.suggested_questions.get(turn.language, ())
+        text = phrases.refusal(
+            turn.language,
+            [passage.document.title for passage in pages],
+            suggested[:SUGGESTIONS_IN_REFUSAL],
+        )
+        numbered = list(enumerate(pages, start=1))
+        return [self._named(numbered), *turn.fixed(text, "refusal", finished)]
+
+    def extracts(self, turn: Turn, reason: Reason) -> list[Event]:
+        """The passages in their own words where no model answers; labelled so."""
+        numbered = [(n, hit.passage) for n, hit in enumerate(self.hits[:MOST_QUOTES], start=1)]
+        text = extracts(numbered, self.retrieved.query, turn.language, reason, self._window)
+        return [self._named(numbered), *turn.fixed(text, "passages")]
+
+    def _named(self, numbered: Sequence[tuple[int, Passage]]) -> Sources:
+        return sources_of(self.index, numbered, self.retrieved.query, self.retrieved.vector)
+
+    def _window(self, passage: Passage) -> int | None:
+        vector = self.retrieved.vector
+        return None if vector is None else self.index.best_window(passage.chunk_id, vector)

@@ -1,0 +1,171 @@
+"""Answer one question from the site's content: search, decide, let the model speak, name the sources."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from msgspec import Struct
+
+from bot.chat import catalogue, phrases
+from bot.chat.admission import Ticket
+from bot.chat.errors import ModelLoading, ModelTimeout, ModelUnavailable, WaitedTooLong
+from bot.chat.events import Chunk, Event, Sources
+from bot.chat.extracts import Reason
+from bot.chat.found import Found
+from bot.chat.generate import Answered, Declined, Generator, Task
+from bot.chat.known import Recording, replay
+from bot.chat.ports import IndexState, Message, Ports
+from bot.chat.prepared import Prepared
+from bot.chat.reading import Reading
+from bot.chat.retrieve import Retriever
+from bot.chat.sources import listed
+from bot.chat.threads import Threads
+from bot.chat.turn import Turn
+from corpus.reader import Index, Page
+from corpus.settings import Settings
+
+log = logging.getLogger("bot.chat")
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """One question within its conversation."""
+
+    question: str
+    past: tuple[Message, ...]
+    conversation_id: str
+    first: bool = False
+    """Nothing was said before, so that the answer suits everybody who asks the same."""
+    suggested: bool = False
+    """The bot asks itself, to have the answer ready."""
+
+
+class Grounded:
+    """Everything between the small talk and the model."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        ports: Ports,
+        generator: Generator,
+        prepared: Prepared,
+        *,
+        on_page: Callable[[Page], None],
+    ) -> None:
+        """`on_page` is told which page each answer rests on."""
+        self._settings = settings
+        self._retriever = Retriever(settings, ports.embedder)
+        self._generator = generator
+        self._prepared = prepared
+        self._reading = Reading(settings.rag, Threads(settings.conversations.ttl_seconds))
+        self._on_page = on_page
+
+    async def answer(
+        self, state: IndexState, asked: Asked, turn: Turn, ticket: Ticket
+    ) -> AsyncGenerator[Event, None]:
+        """The events from the sources to the last one.
+
+        Raises:
+            ChatError: see bot.chat.errors.
+        """
+        if (ready := self._at_once(state.index, asked, turn)) is not None:
+            for event in ready:
+                yield event
+            return
+        assert state.index is not None
+        retrieved = await self._retriever.retrieve(
+            state.index, state, asked.question, asked.past, turn.language
+        )
+        log.info(
+            "retrieved",
+            extra={
+                "probability": round(retrieved.decision.probability, 3),
+                "answerable": retrieved.decision.answerable,
+                "dense": retrieved.evidence.dense,
+                "ms": turn.retrieved(),
+            },
+        )
+        found = Found(index=state.index, retrieved=retrieved)
+        if not retrieved.decision.answerable:
+            for event in found.refusal(self._settings.persona, turn):
+                yield event
+            return
+        task, page = self._reading.task(
+            found, asked.question, asked.past, asked.conversation_id, turn.language
+        )
+        # What was found without the embedder, or counts to this very day, is no answer for later.
+        lasting = asked.first and not task.notes and retrieved.evidence.dense == state.dense
+        recording = Recording()
+        async with aclosing(self._speak(found, task, page, turn, ticket)) as events:
+            async for event in events:
+                if (answer := recording.take(event)) is not None and lasting:
+                    await self._prepared.keep(
+                        state.index, asked.question, turn.language, answer,
+                        suggested=asked.suggested,
+                    )  # fmt: skip
+                yield event
+
+    def _at_once(self, index: Index | None, asked: Asked, turn: Turn) -> list[Event] | None:
+        """The events of an answer that needs neither search nor model; None for all others."""
+        if index is None:
+            return turn.fixed(phrases.NO_INDEX[turn.language], "refusal")
+        if (wanted := catalogue.read_question(asked.question, index)) is not None:
+            answer = catalogue.answer(wanted, index, turn.language)
+            turn.retrieved()
+            return [listed(answer.documents), *turn.fixed(answer.text, "catalogue")]
+        if asked.first and not asked.suggested:
+            known = self._prepared.find(index, asked.question, turn.language)
+            if known is not None:
+                return replay(known, turn)
+        return None
+
+    async def _speak(
+        self, found: Found, task: Task, page: Page | None, turn: Turn, ticket: Ticket
+    ) -> AsyncGenerator[Event, None]:
+        """The model's answer; the passages themselves where it can't be had in time."""
+        shown = found.sources(task.context, task.context.found_labels)
+        yield shown
+        reason: Reason = "busy"
+        if ticket.expected_seconds() <= self._settings.server.queue_seconds:
+            spoken = False
+            try:
+                async with aclosing(
+                    self._let_speak(found, task, page, turn, ticket, shown)
+                ) as events:
+                    async for event in events:
+                        spoken = spoken or isinstance(event, Chunk)
+                        yield event
+                return
+            except (WaitedTooLong, ModelUnavailable, ModelLoading, ModelTimeout) as error:
+                if spoken:
+                    raise
+                log.warning("answered with passages", extra={"code": error.code})
+                reason = "busy" if isinstance(error, WaitedTooLong) else "down"
+        for event in found.extracts(turn, reason):
+            yield event
+
+    async def _let_speak(
+        self,
+        found: Found,
+        task: Task,
+        page: Page | None,
+        turn: Turn,
+        ticket: Ticket,
+        shown: Sources,
+    ) -> AsyncGenerator[Event, None]:
+        async with aclosing(self._generator.answer(task, turn, ticket)) as items:
+            async for item in items:
+                if isinstance(item, Declined):
+                    for event in found.refusal(self._settings.persona, turn, item.finished):
+                        yield event
+                elif isinstance(item, Answered):
+                    used = found.sources(item.context, item.cited)
+                    if used != shown:
+                        yield used
+                    if page is not None:
+                        self._on_page(page)
+                        self._reading.remember(task, page, item)
+                    yield turn.done("answer", item.finished)
+                else:
+                    yield item

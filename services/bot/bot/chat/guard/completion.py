@@ -1,0 +1,40 @@
+"""How an answer that the guard stopped is completed: with the words of the source, marked as such."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from corpus.model import Language
+
+SOURCE_SAYS: dict[Language, str] = {
+    "es": "La fuente dice: {quotes}",
+    "en": "The source says: {quotes}",
+}
+MARKS: dict[Language, tuple[str, str]] = {"es": ("«", "»"), "en": ("“", "”")}
+CITATIONS = re.compile(r"\s{0,4}\[\d{1,4}\]")
+QUOTATION_MARKS = re.compile('[«»“”"]')
+
+
+def completion(
+    shown: str, sentence: str, quotes: Sequence[tuple[int, str]], language: Language
+) -> str:
+    """What to send after `shown`; empty when there is nothing to quote and no sentence to close.
+
+    `sentence`: the part of `shown` that belongs to the sentence the guard stopped in; `quotes`: numbers
+    and sentences of passages, the best first. A quoted text keeps its language and loses its own
+    citations and quotation marks, so that nothing in it can close the quotation early.
+    """
+    closing = "" if not sentence.strip() else "…" if shown.endswith((" ", "\n")) else " …"
+    opening, end = MARKS[language]
+    plain = [(n, _plain(quote)) for n, quote in quotes]
+    quoted = " ".join(f"{opening}{quote}{end} [{n}]" for n, quote in plain if quote)
+    if not quoted:
+        return closing
+    break_before = "\n\n" if shown.strip() else ""
+    return f"{closing}{break_before}{SOURCE_SAYS[language].format(quotes=quoted)}"
+
+
+def _plain(quote: str) -> str:
+    text = QUOTATION_MARKS.sub("'", CITATIONS.sub("", quote))
+    return " ".join(text.split())

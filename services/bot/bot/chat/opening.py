@@ -1,0 +1,54 @@
+"""Take the model's NO_ANSWER out of the text: at the start it means that the model declined."""
+
+from __future__ import annotations
+
+from bot.chat.prompt import NO_ANSWER
+
+OPENING_MARKS = " \n\"'`*([«“‘"  # what a model may put around NO_ANSWER
+
+
+class Opening:
+    """Feed pieces of the model's text, get what may go on.
+
+    Held back are the first characters while they may still become the word, and later any tail that
+    begins it; after the word nothing more is shown.
+    """
+
+    def __init__(self, *, active: bool) -> None:
+        self._held = ""
+        self._active = active
+        self._shown = False
+        self._over = False
+        self.declined = False
+
+    def feed(self, text: str) -> str:
+        """Text that may go on."""
+        if not self._active:
+            return text
+        if self._over:
+            return ""
+        self._held += text
+        at = self._held.find(NO_ANSWER)
+        if at >= 0:
+            self._over = True
+            self.declined = not self._shown and not self._held[:at].strip(OPENING_MARKS)
+            return self._release(0 if self.declined else at)
+        ready = len(self._held) - _begun(self._held)
+        if not self._shown and not self._held[:ready].strip(OPENING_MARKS):
+            return ""
+        return self._release(ready)
+
+    def close(self) -> str:
+        """What was still held when the stream ended: a very short answer."""
+        return "" if self._over else self._release(len(self._held))
+
+    def _release(self, end: int) -> str:
+        ready, self._held = self._held[:end], self._held[end:]
+        self._shown = self._shown or bool(ready)
+        return ready
+
+
+def _begun(text: str) -> int:
+    """Length of the longest tail of `text` that begins NO_ANSWER."""
+    longest = min(len(NO_ANSWER) - 1, len(text))
+    return next((n for n in range(longest, 0, -1) if text.endswith(NO_ANSWER[:n])), 0)

@@ -1,0 +1,138 @@
+"""From the model's pieces to what a visitor may read: one chain of filters, fed as the words come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from bot.chat.attribution import Attribution
+from bot.chat.citations import CitationFilter
+from bot.chat.context import Context
+from bot.chat.guard.completion import completion
+from bot.chat.guard.guard import Guard
+from bot.chat.guard.secrets import Secrets
+from bot.chat.guard.tongue import Tongue
+from bot.chat.opening import Opening
+from bot.chat.sanitize import visible
+from bot.chat.sources import full_text, supporting
+from corpus.model import Language
+
+MARK = re.compile(r"\[(\d{1,4})\]")
+
+
+class Stage(Protocol):
+    """Lets text through, now or later."""
+
+    def feed(self, text: str) -> str: ...
+
+    def close(self) -> str: ...
+
+
+class Speech:
+    """One answer. The order matters: what is dropped must not count as a fact or as a citation."""
+
+    def __init__(
+        self,
+        context: Context,
+        language: Language,
+        *,
+        question: str = "",
+        said_before: Sequence[str] = (),
+        allowed: Sequence[str] = (),
+        secret: Sequence[str] = (),
+    ) -> None:
+        """Without passages there is nothing to compare with, and everything visible is shown.
+
+        Args:
+            said_before: questions and answers of the conversation.
+            allowed: what may be named though no passage does, such as the bot.
+            secret: texts of the prompt that must not be recited.
+        """
+        passages = context.passages
+        texts = [full_text(passage) for passage in passages]
+        self._passages = passages
+        self._labels = context.labels
+        self._best = context.found[0] if context.found else 1
+        self._language: Language = language
+        self._opening = Opening(active=bool(passages))
+        citations = CitationFilter(len(passages), "\n".join(p.chunk.text for p in passages))
+        self._tongue = Tongue(language)
+        self._secrets = Secrets(secret, texts)
+        self._guard = Guard(texts, question, said_before, allowed)
+        self._attribution = Attribution(texts)
+        self._stages: tuple[Stage, ...] = (self._opening, citations)
+        if passages:
+            self._stages += (self._tongue, self._secrets, self._guard)
+        self.said = ""
+        """What was shown so far."""
+
+    @property
+    def declined(self) -> bool:
+        """The model found no answer in the passages; nothing was shown."""
+        return self._opening.declined
+
+    @property
+    def foreign(self) -> bool:
+        """The answer began in another language than the visitor's; nothing was shown."""
+        return self._tongue.verdict == "other"
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more of this answer may be shown: the kind of the first unsupported fact."""
+        if self._secrets.cut:
+            return "secret"
+        return self._guard.stopped.kind if self._guard.stopped else None
+
+    @property
+    def cited(self) -> tuple[int, ...]:
+        """The visitor's numbers that stand in what was shown, in order of appearance."""
+        return tuple(dict.fromkeys(int(n) for n in MARK.findall(self.said)))
+
+    def feed(self, text: str) -> str:
+        """What may be shown now."""
+        return self._show(self._through(visible(text), self._stages))
+
+    def close(self) -> str:
+        """The rest when the model is done, with a citation where the answer has none."""
+        if self.declined or self.foreign:
+            return ""
+        rest = ""
+        for n, stage in enumerate(self._stages, start=1):
+            rest += self._through(stage.close(), self._stages[n:])
+        shown = self._show(rest)
+        if self._passages and self.said.strip() and not self.cited:
+            shown += self._add(f" [{self._labels[supporting(self._passages, self.said) - 1]}]")
+        return shown
+
+    def completed(self, quotes: Sequence[str]) -> str:
+        """The end of a stopped or foreign answer: sentences of the sources, marked as such.
+
+        Args:
+            quotes: the best sentence of each passage, in the order of their numbers.
+        """
+        sentence = self._guard.stopped.sentence if self._guard.stopped else ""
+        best = supporting(self._passages, sentence) if sentence.strip() else self._best
+        quoted = [(self._labels[best - 1], quotes[best - 1])]
+        return self._add(completion(self.said, sentence, quoted, self._language))
+
+    def _through(self, text: str, stages: Sequence[Stage]) -> str:
+        for stage in stages:
+            if not text:
+                return ""
+            text = stage.feed(text)
+        return text
+
+    def _show(self, text: str) -> str:
+        if not self._passages:
+            return self._add(text)
+        return self._add(MARK.sub(self._label, self._attribution.settle(text)))
+
+    def _add(self, text: str) -> str:
+        self.said += text
+        return text
+
+    def _label(self, mark: re.Match[str]) -> str:
+        number = int(mark[1])
+        known = 1 <= number <= len(self._labels)
+        return f"[{self._labels[number - 1]}]" if known else mark[0]
