@@ -19,14 +19,18 @@ RUNTIME := $(VENV)/.runtime-$(STATE)
 DEV := $(VENV)/.dev-$(STATE)
 # Runs a program with the settings of the profile's models, the same that `make demo` uses.
 WITH_MODELS = $(PY) -m native.with_models --profile $(PROFILE) --dir $(MODELS_DIR) --port $(PORT) \
-	--chat-port $(CHAT_PORT) --embed-port $(EMBED_PORT) --
+	--chat-port $(CHAT_PORT) --embed-port $(EMBED_PORT) --states var/states --
 TYPED := packages/corpus services/indexer services/bot models native bench scripts
 # Through the environment: a question may hold quotes and dollar signs.
 export Q
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo models index reindex ask serve up down logs ps test test-models test-containers \
-	check fmt docs lock doctor clean
+# Is the stack of compose.yaml up? Then its own containers do the work, and nothing but Docker is needed.
+STACK_RUNS = command -v docker >/dev/null && \
+	[ -n "$$(docker compose ps --quiet --status running bot 2>/dev/null)" ]
+
+.PHONY: help demo models index reindex ask warm serve up down logs ps test test-models test-containers \
+	test-faults check fmt docs lock doctor clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,11 +45,41 @@ models: $(RUNTIME) ## fetch and check the models of PROFILE
 index: $(RUNTIME) ## index the content again; the embedding server of `make demo` must run
 	@exec $(WITH_MODELS) $(PY) -m indexer
 
-reindex: index ## the same as index
+reindex: ## index the content again: of the containers where they run (`make up`), else the same as index
+	@if $(STACK_RUNS); then \
+		echo 'the stack in containers runs: its indexer does it' >&2; \
+		exec docker compose run --rm --no-deps -T indexer chat-bot-index; \
+	else \
+		echo 'no stack in containers runs: the indexer of this machine does it' >&2; \
+		exec $(MAKE) --no-print-directory index; \
+	fi
 
-ask: $(RUNTIME) ## ask one question: make ask Q="What is Trama?"
+ask: ## ask one question, the containers where they run: make ask Q="What is Trama?"
 	@test -n "$$Q" || { echo 'which question? make ask Q="What is Trama?"' >&2; exit 2; }
-	@exec $(WITH_MODELS) $(VENV)/bin/chat-bot ask "$$Q"
+	@if $(STACK_RUNS); then \
+		echo 'the stack in containers runs: its bot is asked' >&2; \
+		exec docker compose exec -T bot chat-bot ask -- "$$Q"; \
+	else \
+		echo 'no stack in containers runs: the bot of this machine is asked' >&2; \
+		exec $(MAKE) --no-print-directory ask-here; \
+	fi
+
+# `ask` where no stack runs.
+.PHONY: ask-here
+ask-here: $(RUNTIME)
+	@exec $(WITH_MODELS) $(VENV)/bin/chat-bot ask -- "$$Q"
+
+warm: ## evaluate every page now, with a progress bar; of the containers where they run
+	@if $(STACK_RUNS); then \
+		exec docker compose exec bot chat-bot warm; \
+	else \
+		exec $(MAKE) --no-print-directory warm-here; \
+	fi
+
+# `warm` where no stack runs.
+.PHONY: warm-here
+warm-here: $(RUNTIME)
+	@exec $(WITH_MODELS) $(VENV)/bin/chat-bot warm
 
 serve: $(RUNTIME) ## the bot alone, against model servers that run already
 	@exec $(WITH_MODELS) $(VENV)/bin/chat-bot serve --port $(PORT)
@@ -71,9 +105,13 @@ test-models: $(DEV) ## fetch the models and llama-server, run the tests that nee
 	@LLAMA_SERVER="$$($(PY) -m native.llama_server)" && export LLAMA_SERVER && \
 		exec $(PY) -m pytest -m models
 
-test-containers: $(DEV) ## start a Docker engine where none runs, test the stack in it (some 15 minutes)
+test-containers: $(DEV) ## start a Docker engine where none runs, test the stack in it
 	@.ci/docker/engine.sh && .ci/docker/compose.sh && .ci/docker/base_images.sh
-	@exec env PORTFOLIO_BOT_CONTAINERS=1 $(PY) -m pytest -m container tests/containers
+	@exec env PORTFOLIO_BOT_CONTAINERS=1 $(PY) -m pytest -m "container and not faults" tests/containers
+
+test-faults: $(DEV) ## break each part of the stack on purpose: kills, full disks, cut networks
+	@.ci/docker/engine.sh && .ci/docker/compose.sh && .ci/docker/base_images.sh
+	@exec env PORTFOLIO_BOT_CONTAINERS=1 $(PY) -m pytest -m faults tests/containers
 
 check: $(DEV) ## linter, formatter, strict types, import direction, docs, lock files
 	$(PY) -m ruff check .
@@ -96,9 +134,9 @@ lock: $(DEV) ## resolve requirements/*.in into lock files with hashes; needs the
 		|| exit 1; done
 
 doctor: ## look for what could stop `make demo` or `make up`; one line each, with the cure
-	@python=$$(sh scripts/find_python.sh) && "$$python" -m native.preflight --profile $(PROFILE) \
-		--port $(PORT) --chat-port $(CHAT_PORT) --embed-port $(EMBED_PORT)
-	@sh scripts/doctor_docker.sh
+	@code=0; python=$$(sh scripts/find_python.sh) && "$$python" -m native.preflight --profile $(PROFILE) \
+		--port $(PORT) --chat-port $(CHAT_PORT) --embed-port $(EMBED_PORT) || code=$$?; \
+		sh scripts/doctor_docker.sh || code=$$?; exit $$code
 
 clean: ## remove caches, logs, the index and the virtual environment; models stay
 	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*

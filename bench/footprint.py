@@ -1,26 +1,32 @@
 """Memory of every container against its limit: idle, and at most while questions are answered.
 
-    python -m bench.footprint [--questions 6] [--url http://127.0.0.1:8080] [--json]
+    python -m bench.footprint --start tiny|default|3b [--questions 6] [--json]
+    python -m bench.footprint [--url http://127.0.0.1:8080] [--questions 6] [--json]
 
-Measures the stack that runs already (`make up`), with the PROFILE of its environment. "Resident" is what
-the kernel can't take back (anonymous memory, mapped pages in use); a limit also counts cached files,
-which the kernel drops first. Pages of a model's file count for the container that read them first: after
-a download that is the job `models`, so restart the machine, or drop its caches, before measuring `chat`.
+With `--start` it starts a stack of its own, in the size of that profile's block in .env.example, and
+removes it; `3b` then has random weights of the real shape. Without, it measures the stack that runs
+already (`make up`). Counted: anonymous memory and mapped files, a model's weights among them, but not
+cached files, which the kernel drops first. Pages of a model's file count for the container that read
+them first: after a download that is the job `models`, so restart the machine, or drop its caches, before
+measuring `chat` (`--start` drops them, as root).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import httpx
 import msgspec
 
 from bench.figures import table
+from bench.own_stack import own_stack
 
 QUESTIONS = (
     "How do customers pay in the clothes shop?",
@@ -31,7 +37,7 @@ QUESTIONS = (
     "¿Qué es RAG?",
 )
 SAMPLE_SECONDS = 0.5
-UNITS = {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
+MEMORY = "cat /sys/fs/cgroup/memory.stat 2>/dev/null || cat /sys/fs/cgroup/memory/memory.stat"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -39,10 +45,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="bench.footprint", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("--questions", type=int, default=len(QUESTIONS))
+    parser.add_argument("--patience", type=float, default=3600.0, metavar="SECONDS",
+                        help="leave a question that takes longer; its memory counts")  # fmt: skip
     parser.add_argument("--url", default="http://127.0.0.1:8080")
+    parser.add_argument("--start", metavar="PROFILE", help="start a stack of its own")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    result = measure(options.url, options.questions)
+    if options.start:
+        with own_stack(options.start) as url:
+            drop_caches()
+            result = measure(url, options.questions, options.patience)
+    else:
+        result = measure(options.url, options.questions, options.patience)
     if options.json:
         print(msgspec.json.encode(result).decode())
         return
@@ -55,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(table(["container", "limit MB", "idle MB", "peak MB", "out of memory"], rows))
 
 
-def measure(url: str, questions: int) -> dict[str, Any]:
+def measure(url: str, questions: int, patience_seconds: float) -> dict[str, Any]:
     """Ask, and look at the containers meanwhile; MB are millions of bytes."""
     containers = running()
     idle = usage(containers)
@@ -70,7 +84,10 @@ def measure(url: str, questions: int) -> dict[str, Any]:
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        answered = sum(ask(url, QUESTIONS[number % len(QUESTIONS)]) for number in range(questions))
+        answered = sum(
+            ask(url, QUESTIONS[number % len(QUESTIONS)], patience_seconds)
+            for number in range(questions)
+        )
     finally:
         stop.set()
         watcher.join()
@@ -88,6 +105,15 @@ def measure(url: str, questions: int) -> dict[str, Any]:
     command = " ".join(inspect(containers["bot"])["Config"]["Entrypoint"])
     profile = command.partition("--profile ")[2].partition(" ")[0]
     return {"profile": profile, "answered": answered, "containers": parts, "sum": total}
+
+
+def drop_caches() -> None:
+    """Give every model's pages to the container that reads them next; only root may."""
+    docker("compose", "stop", "chat", "embed")
+    if os.geteuid() == 0:
+        os.sync()
+        Path("/proc/sys/vm/drop_caches").write_text("1")
+    docker("compose", "up", "--detach", "--wait")
 
 
 def docker(*arguments: str) -> str:
@@ -109,23 +135,29 @@ def inspect(identity: str) -> dict[str, Any]:
 
 
 def usage(containers: dict[str, str]) -> dict[str, float]:
-    """Bytes in use by service, as `docker stats` counts them: without inactive cached files."""
-    lines = docker("stats", "--no-stream", "--format", "{{.ID}} {{.MemUsage}}",
-                   *containers.values()).splitlines()  # fmt: skip
-    found = {line.split()[0][:12]: parse(line.split()[1]) for line in lines}
-    return {name: found[identity[:12]] for name, identity in containers.items()}
+    """Bytes in use by service: anonymous memory and mapped files, a model's weights among them."""
+    return {
+        name: in_use(docker("exec", identity, "sh", "-c", MEMORY))
+        for name, identity in containers.items()
+    }
 
 
-def parse(text: str) -> float:
-    """`53.4MiB` in bytes."""
-    unit = text.lstrip("0123456789.")
-    return float(text[: -len(unit)]) * UNITS[unit]
+def in_use(statistics: str) -> float:
+    """`memory.stat` of a control group, version 1 or 2, in bytes."""
+    fields = dict(line.split() for line in statistics.splitlines())
+    if "anon" in fields:
+        return float(fields["anon"]) + float(fields["file_mapped"])
+    return float(fields["total_rss"]) + float(fields["total_mapped_file"])
 
 
-def ask(url: str, question: str) -> bool:
-    """Whether the question was answered to the end."""
+def ask(url: str, question: str, patience_seconds: float) -> bool:
+    """Whether the question was answered to the end, before the visitor left."""
     body = {"messages": [{"role": "user", "content": question}], "stream": False}
-    return httpx.post(f"{url}/api/chat", json=body, timeout=300).status_code == 200
+    try:
+        reply = httpx.post(f"{url}/api/chat", json=body, timeout=patience_seconds)
+    except httpx.ReadTimeout:
+        return False
+    return reply.status_code == 200
 
 
 if __name__ == "__main__":

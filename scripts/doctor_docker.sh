@@ -25,7 +25,13 @@ else
 fi
 
 if compose=$(docker compose version --short 2>/dev/null); then
-    line ok "docker compose ${compose#v}"
+    compose=${compose#v}
+    # compose.doors.yaml needs names made of variables; older than 2.26 was not tried.
+    if [ "$(printf '2.26\n%s\n' "$compose" | sort -V | head -n 1)" = 2.26 ]; then
+        line ok "docker compose $compose"
+    else
+        line FAIL "docker compose $compose is older than 2.26: update docker-compose-plugin"
+    fi
 else
     line FAIL "docker compose: not here: install docker-compose-plugin (Debian 13: docker-compose)"
     exit 1
@@ -72,7 +78,10 @@ else
         code=0
         curl -s -o /dev/null -m 2 "http://127.0.0.1:$port/" || code=$?
         if [ "$code" != 7 ]; then # 7: refused, so free; anything else: somebody is there
-            line FAIL "port $port is taken: PUBLISH=127.0.0.1:8081 in .env, or stop what holds it"
+            case $port in
+            80 | 443) line FAIL "port $port is taken: stop the web server that holds it (ss -ltnp)" ;;
+            *) line FAIL "port $port is taken: PUBLISH=127.0.0.1:8081 in .env, or stop what holds it" ;;
+            esac
         else
             line ok "port $port is free"
         fi

@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +26,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = "portfolio-bot-test"
 SERVICES = ("bot", "chat", "embed", "gateway", "redis")
 JOBS = ("indexer", "models")
-READY_SECONDS = 120.0
+READY_SECONDS = 240.0
 MODELS = ROOT / "models/files"
+INSIDE = Path(__file__).with_name("inside")
+"""Programs that tests run inside containers."""
+ALLOWED_ORIGIN = "https://site.example"
+"""The one foreign site that may ask the bot under test."""
 
 
 def docker(
@@ -64,6 +68,21 @@ class Answer:
     def last(self) -> str:
         """Type of the last event; empty where there was none."""
         return str(self.events[-1]["type"]) if self.events else ""
+
+    @property
+    def broke_off(self) -> bool:
+        """Whether it ended as it must without a model: an error after the first word of the model's, before
+        it the passages themselves.
+        """
+        end = self.events[-1] if self.events else {}
+        quoted = end.get("type") == "done" and end.get("route") == "passages"
+        return quoted or (end.get("type") == "error" and end["retryable"] is True)
+
+    @property
+    def ending(self) -> str:
+        """The last event with its code or route, for the table."""
+        end = self.events[-1]
+        return f"{end['type']} {end.get('code') or end.get('route')}"
 
     @property
     def files(self) -> list[str]:
@@ -107,13 +126,42 @@ class Stack:
         """Run a command inside; its exit code is looked at by the caller."""
         return self.run("exec", "-T", service, *command, check=False)
 
+    def indexer(
+        self, *command: str, options: Sequence[str] = (), check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """A run of the one-shot indexer, or of another command in its container."""
+        return self.run("run", "--rm", "--no-deps", "-T", "--volume", f"{INSIDE}:/inside:ro", *options,
+                        "indexer", *(command or ("chat-bot-index",)),
+                        check=check, timeout_seconds=600)  # fmt: skip
+
+    @contextmanager
+    def another(
+        self, service: str, *options: str, command: Sequence[str] = ()
+    ) -> Iterator[Callable[..., subprocess.CompletedProcess[str]]]:
+        """One more container of a service with other options; runs commands in it, and removes it.
+
+        It answers to its own name only, which is the project's and `-extra-` and the service's.
+        """
+        name = f"{PROJECT}-extra-{service}"
+        docker("rm", "--force", name, check=False)
+        self.run("run", "--detach", "--no-deps", "--name", name, "--volume", f"{INSIDE}:/inside:ro",
+                 *options, service, *command)  # fmt: skip
+
+        def execute(*command: str, **options: Any) -> subprocess.CompletedProcess[str]:
+            return docker("exec", name, *command, **options)
+
+        try:
+            yield execute
+        finally:
+            docker("rm", "--force", name, check=False)
+
     def ask(
         self,
         question: str,
         *,
         on_event: Any = None,
         patience: int = 20,
-        timeout_seconds: float = 240.0,
+        timeout_seconds: float = 900.0,
         headers: dict[str, str] | None = None,
     ) -> Answer:
         """Ask through the gateway and read to the end; waits when it is told to (429)."""
@@ -173,15 +221,30 @@ class Stack:
 def running_stack(folder: Path) -> Iterator[Stack]:
     """Build, put the fetched models into the volume, start, and remove it all at the end."""
     override = folder / "compose.test.yaml"
-    override.write_text(
-        json.dumps({"services": {"indexer": {"volumes": [f"{folder / 'data'}:/app/data:ro"]}}})
-    )
+    bot = {
+        "PORTFOLIO_BOT__SERVER__CORS_ORIGINS": f"[{ALLOWED_ORIGIN}]",
+        # The same question again must ask the model again.
+        "PORTFOLIO_BOT__KNOWN_ANSWERS__ENABLED": "false",
+        # Pages that are evaluated while nobody asks would take the CPUs from what is measured.
+        "PORTFOLIO_BOT__PROVIDERS__0__WARM_WHEN_IDLE": "false",
+        # Whoever is in the line stays there (A8), however slow the model is.
+        "PORTFOLIO_BOT__SERVER__QUEUE_SECONDS": "600",
+        # A busy machine must not end an answer by these; F2 and F3 test deadlines.
+        "PORTFOLIO_BOT__PROVIDERS__0__FIRST_TOKEN_SECONDS": "600",
+        "PORTFOLIO_BOT__PROVIDERS__0__TOTAL_SECONDS": "1200",
+    }
+    services = {
+        "indexer": {"volumes": [f"{folder / 'data'}:/app/data:ro"]},
+        "bot": {"environment": bot},
+    }
+    override.write_text(json.dumps({"services": services}))
     port = free_port()
     environment = {
         "COMPOSE_PROJECT_NAME": PROJECT,
         "PROFILE": "tiny",
         "CHAT_MEMORY": "1024m",
         "PUBLISH": f"127.0.0.1:{port}",
+        "SITE_ADDRESS": "",
         "ENTERING_PREFIX": "172.28.78",
         "COMPOSE_ANSI": "never",
     }
@@ -223,6 +286,15 @@ def _copy_models(stack: Stack) -> None:
         "--cap-add", "FOWNER", "--volume", f"{MODELS}:/from:ro", "models",
         "sh", "-c", "cp -pL /from/*.gguf /from/installed.json /models/ && chown -R 10001:10001 /models",
     )  # fmt: skip
+
+
+def eventually(true: Callable[[], object], what: str, *, seconds: float = 60.0) -> float:
+    """Seconds until it is so; fails after that many, which no machine should need."""
+    begun = time.monotonic()
+    while not true():
+        assert time.monotonic() - begun < seconds, f"not after {seconds:.0f} s: {what}"
+        time.sleep(0.1)
+    return time.monotonic() - begun
 
 
 def published(services: Sequence[str], config: dict[str, Any]) -> dict[str, list[str]]:

