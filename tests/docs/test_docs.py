@@ -72,7 +72,9 @@ def test_every_key_of_the_configuration_file_has_a_comment() -> None:
     assert bare == []
 
 
-@pytest.mark.parametrize("section", ["server", "providers", "embeddings", "rag", "conversations"])
+@pytest.mark.parametrize(
+    "section", ["server", "providers", "embeddings", "rag", "conversations", "feedback"]
+)
 def test_the_configuration_file_says_the_defaults(section: str) -> None:
     written, default = load_settings(CONFIG, {}), Settings()
     assert msgspec.to_builtins(getattr(written, section)) == msgspec.to_builtins(

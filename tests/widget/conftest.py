@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
@@ -43,9 +44,9 @@ def find_chromium() -> str | None:
     )
 
 
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """A real Chromium. Closed with this folder's tests: its event loop would stand in the way of others."""
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A real Chromium until the block ends; skips where there is none."""
     try:
         from playwright.sync_api import sync_playwright
     except ModuleNotFoundError:
@@ -56,6 +57,13 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=program, args=[*FLAGS, ALONE])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """One for all. Closed with this folder's tests: its event loop would stand in the way of others."""
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="package")
@@ -116,7 +124,7 @@ def shared_page(browser: Browser, shared_stage: Stage) -> Iterator[tuple[Page, W
     """One page: a new renderer for each test would take longer than most tests."""
     context = browser.new_context(locale="en-GB")
     page = context.new_page()
-    page.set_default_timeout(5000)
+    page.set_default_timeout(30_000)
     yield page, watch(page, shared_stage.origin)
     context.close()
 
@@ -146,7 +154,7 @@ def new_page(browser: Browser, stage: Stage) -> Iterator[Callable[..., Page]]:
         page = browser.new_context(
             **{"locale": "en-GB", "viewport": {"width": 1100, "height": 800}, **options}
         ).new_page()
-        page.set_default_timeout(5000)
+        page.set_default_timeout(30_000)
         made.append((page, watch(page, stage.origin, *own)))
         return page
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from tests.widget.stage import STRICT, Stage
 
@@ -31,18 +31,18 @@ class Chat:
         self.page.goto(self.stage.host(body, path=path, policy=policy, head=tag + head))
         return self
 
-    def open(self) -> Chat:
+    def open(self) -> Self:
         """Press the launcher."""
         self.launcher.click()
         return self
 
-    def ask(self, question: str = "How do customers pay?") -> Chat:
+    def ask(self, question: str = "How do customers pay?") -> Self:
         """Type a question and press Enter."""
         self.box.fill(question)
         self.box.press("Enter")
         return self
 
-    def asked(self, question: str = "How do customers pay?") -> Chat:
+    def asked(self, question: str = "How do customers pay?") -> Self:
         """Ask, and wait until the answer has ended."""
         self.ask(question)
         self.settled()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.patience import wait_until
 from tests.widget.conftest import unavailable
 from tests.widget.driver import Chat
 from tests.widget.stage import START, answer, chunks, done, event, passage, sources
@@ -78,7 +79,7 @@ def test_axe_finds_nothing_in_any_state(
     stage.play(
         START, event("queued", position=2, eta_seconds=9.0), queue,
         sources(passage(), passage(2, lang="es", url="")),
-        event("progress", processed=1, total=3), reading, chunks(RICH), streaming, done(),
+        event("progress", processed=1, total=3), reading, chunks(RICH), streaming, done(answer_id="a7"),
     )  # fmt: skip
     chat.ask()
     chat.state.filter(has_text="number 2").wait_for()
@@ -232,10 +233,10 @@ def test_reading_further_up_is_not_disturbed(page: Page, stage: Stage) -> None:
     chat.ask()
     chat.wait_text("Paragraph 39")
     at_end = "(log) => log.scrollHeight - log.scrollTop - log.clientHeight < 3"
-    page.wait_for_timeout(50)
-    assert chat.log.evaluate(at_end)
-    chat.log.evaluate("(log) => { log.scrollTop -= 300; }")
-    page.wait_for_timeout(50)
+    wait_until(lambda: chat.log.evaluate(at_end))
+    # Two frames: the event of the scrolling has been handled then, however slow the machine is.
+    chat.log.evaluate("""(log) => { log.scrollTop -= 300;
+      return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); }""")
     before = chat.log.evaluate("(log) => log.scrollTop")
     go.set()
     chat.wait_text("The last words.")
@@ -255,9 +256,8 @@ def test_on_a_phone_it_fills_the_screen_and_the_page_stands_still(
     page = new_page(**PHONE)
     chat = Chat(page, stage).load(body='<main><h1>Host</h1><div id="tall"></div></main>', policy=None,
                                   head=VIEWPORT + "<style>#tall{height:3000px}</style>").open()  # fmt: skip
-    page.wait_for_timeout(250)
-    box = chat.panel.bounding_box()
-    assert box == {"x": 0, "y": 0, "width": 375, "height": 667}
+    whole = {"x": 0, "y": 0, "width": 375, "height": 667}
+    wait_until(lambda: chat.panel.bounding_box() == whole)
     assert chat.panel.get_attribute("aria-modal") == "true"
     assert chat.focused() == "panel", (
         "focusing the field would open the keyboard over the suggestions"
@@ -296,6 +296,7 @@ def test_above_a_phones_keyboard_the_field_stays_in_view(
         "visualViewport.dispatchEvent(new Event('resize'))"
     )
     chat.box.fill("A long draft\n" * 20)
+    wait_until(lambda: (chat.panel.bounding_box() or {}).get("height") == 367)
     page.wait_for_timeout(250)
     box, field, send = chat.panel.bounding_box(), chat.box.bounding_box(), chat.send.bounding_box()
     assert box

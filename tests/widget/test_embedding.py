@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.patience import wait_until
 from tests.widget.driver import Chat
 from tests.widget.stage import SITE, START, STRICT, chunks, done, sources
 
@@ -112,7 +113,7 @@ def test_destroy_leaves_nothing_and_can_begin_anew(page: Page, stage: Stage) -> 
     chat.ask()
     chat.wait_text("Half")
     page.evaluate("RonyChat.destroy()")
-    assert stage.left.wait(2)
+    assert stage.left.wait(60)
     assert page.evaluate(
         "[typeof RonyChat, document.querySelectorAll('.rony-chat-widget-root').length,"
         " document.documentElement.style.overflow]"
@@ -307,9 +308,13 @@ def test_without_its_style_sheet_it_stays_out_of_sight(page: Page, stage: Stage)
     page.route("**/chat-widget.css", lambda route: route.fulfill(status=404))
     chat = Chat(page, stage).load()
     page.wait_for_function("() => document.querySelector('.rony-chat-widget-root')")
-    page.wait_for_timeout(50)
+
+    def told() -> bool:
+        page.wait_for_timeout(20)  # lets what the console says in
+        return any("chat-widget.css could not be loaded" in line for line in said)
+
+    wait_until(told)
     assert not chat.launcher.is_visible()
-    assert any("chat-widget.css could not be loaded" in line for line in said)
     page.unroute("**/chat-widget.css")
 
 

@@ -11,7 +11,8 @@ from bot.adapters.limiter import LocalLimiter
 from bot.chat.events import Chunk, Progress
 from corpus.settings import RateLimitSettings
 from tests.fakes import DONE, HANG, SOURCES, fake_ports
-from tests.live_server import question, serve_scripted, wait_until
+from tests.live_server import question, serve_scripted
+from tests.patience import wait_until
 from tests.widget.driver import Chat
 from tests.widget.stage import SITE
 from tests.widget.test_access import PHONE, violations
@@ -77,8 +78,13 @@ def test_an_origin_that_is_not_allowed_is_told_so_politely(
 ) -> None:
     with serve_scripted() as bot:
         page = new_page(bot.url)
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
         chat = embed(page, stage, bot).open().asked()
         assert "can't be reached" in page.locator(".fail").inner_text()
+        # And the owner, who looks at the console, is told which setting it is.
+        hint = f"add {stage.origin} to its server.cors_origins"
+        assert [text for text in said if hint in text], said
         assert chat.text.inner_text() == ""
         assert bot.chat.asks == []
 
@@ -98,6 +104,23 @@ def test_the_limit_of_another_origin_can_be_read(
         assert "in 10 s" in page.locator(".again").inner_text()
 
 
+def test_a_thumb_reaches_the_bots_numbers(new_page: Callable[..., Page], stage: Stage) -> None:
+    settings = {"cors_origins": (stage.origin,), "metrics_networks": ("127.0.0.1",)}
+    with serve_scripted(server=settings) as bot, bot.client() as owner:
+        page = new_page(bot.url)
+        chat = embed(page, stage, bot).open()
+        page.locator("h2").filter(has_text="Ask Marea").wait_for()
+        chat.asked("¿Con qué se paga?")
+        page.get_by_role("button", name="Not helpful").click()
+        page.get_by_role("button", name="It is outdated").click()
+        down = 'portfolio_bot_feedback_total{rating="down",reason="outdated"} 1'
+        wait_until(lambda: down in owner.get("/metrics").text)
+        chat.asked("¿Y los envíos?")
+        page.get_by_role("button", name="Helpful", exact=True).click()
+        up = 'portfolio_bot_feedback_total{rating="up",reason="none"} 1'
+        wait_until(lambda: up in owner.get("/metrics").text)
+
+
 def test_two_visitors_stand_in_line(
     new_page: Callable[..., Page], stage: Stage, bot: LiveServer
 ) -> None:
@@ -107,7 +130,7 @@ def test_two_visitors_stand_in_line(
 
     def hold() -> None:
         with other.stream("POST", "/api/chat", json=question()) as reply:
-            reply.read if leave.wait(10) else None
+            reply.read if leave.wait(60) else None
 
     first = threading.Thread(target=hold)
     first.start()
@@ -118,7 +141,7 @@ def test_two_visitors_stand_in_line(
     leave.set()
     chat.wait_text("Con Stripe")
     chat.settled()
-    first.join(5)
+    first.join(60)
     other.close()
 
 
@@ -131,7 +154,7 @@ def test_stopping_frees_the_model(
     chat.wait_text("So far")
     page.wait_for_timeout(400)
     chat.send.click()
-    wait_until(lambda: bot.chat.open_answers == 0, 2)
+    wait_until(lambda: bot.chat.open_answers == 0)
 
 
 def test_a_bot_that_restarts_says_so_and_the_text_stays(
