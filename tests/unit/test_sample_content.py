@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import tomllib
-import unicodedata
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "data"
-GATE = ROOT / "tests" / "eval" / "gate.yaml"
+from bench.key_facts import folded as fold
+from bench.key_facts import holds
+from tests.sample_site import (
+    DATA,
+    DOCUMENTS,
+    FILES,
+    READMES,
+    by_file_name,
+    folded,
+    labelled,
+    live,
+    name,
+    split,
+)
 
 README_MARKER = "MARKER-README-NOT-INDEXED"
 DRAFT_MARKER = "MARKER-DRAFT-NOT-INDEXED"
 COMMENT_MARKER = "MARKER-COMMENT-NOT-INDEXED"
 EXPORT_MARKER = "MARKER-EXPORT-NOT-INDEXED"
-
-FILES = sorted(p for p in DATA.rglob("*") if p.suffix in {".md", ".mdx"})
-READMES = [p for p in FILES if p.stem.upper() == "README"]
-DOCUMENTS = [p for p in FILES if p not in READMES]
 
 SPANISH_WORDS = {
     "el",
@@ -61,55 +64,12 @@ ENGLISH_WORDS = {
 }
 
 
-def name(path: Path) -> str:
-    return path.relative_to(DATA).as_posix()
-
-
-def fold(text: str) -> str:
-    """Lower case without accents, white space collapsed."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).split())
-
-
-def holds(folded_text: str, term: str) -> bool:
-    """Whether the text holds the term as whole words: 15 is not in 150, 15.3 or 1,150."""
-    pattern = rf"(?<!\w)(?<!\d[.,]){re.escape(fold(term))}(?!\w)(?![.,]\d)"
-    return re.search(pattern, folded_text) is not None
-
-
-@cache
-def split(path: Path) -> tuple[dict[str, Any], str]:
-    text = path.read_text(encoding="utf-8")
-    for fence, load in (("---", yaml.safe_load), ("+++", tomllib.loads)):
-        if text.startswith(f"{fence}\n"):
-            head, body = text[len(fence) + 1 :].split(f"\n{fence}\n", 1)
-            return load(head), body
-    raise AssertionError(f"{name(path)} has no frontmatter")
-
-
-@cache
-def folded(path: Path) -> str:
-    return fold(path.read_text(encoding="utf-8"))
-
-
-@cache
 def gate() -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(GATE.read_text(encoding="utf-8"))
-    return content
+    return labelled("gate")
 
 
 def questions(label: str | None = None) -> list[dict[str, Any]]:
     return [q for q in gate()["questions"] if label in (None, q["label"])]
-
-
-def by_file_name(file_name: str) -> Path:
-    matches = [p for p in DOCUMENTS if p.name == file_name]
-    assert len(matches) == 1, f"{file_name}: {len(matches)} documents of that name"
-    return matches[0]
-
-
-def live(folder: str) -> list[Path]:
-    return [p for p in DOCUMENTS if p.parent == DATA / folder and not split(p)[0].get("draft")]
 
 
 # --- the documents ---
