@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,13 +46,15 @@ class Timed(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def running(command: Sequence[str], log: Path) -> Iterator[None]:
+def running(
+    command: Sequence[str], log: Path, environment: Mapping[str, str] = EMBED_ENVIRONMENT
+) -> Iterator[None]:
     """A server process that ends with the block; ready when `/health` says so."""
     port = command[command.index("--port") + 1]
     with log.open("wb") as output:
         process = subprocess.Popen(
             tethered(tuple(command)), stdin=subprocess.DEVNULL, stdout=output,
-            stderr=subprocess.STDOUT, env=os.environ | EMBED_ENVIRONMENT, start_new_session=True,
+            stderr=subprocess.STDOUT, env=os.environ | dict(environment), start_new_session=True,
         )  # fmt: skip
     try:
         deadline = time.monotonic() + READY_SECONDS

@@ -5,23 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
-
-Floats = npt.NDArray[np.float64]
-
-
-def auc(
-    scores: Sequence[float] | Floats, positive: Sequence[bool] | npt.NDArray[np.bool_]
-) -> float:
-    """Area under the ROC curve: how often a positive scores above a negative, ties count half."""
-    values, labels = np.asarray(scores, float), np.asarray(positive, bool)
-    order = np.sort(values)
-    ranks = (
-        np.searchsorted(order, values, "left") + np.searchsorted(order, values, "right") + 1
-    ) / 2
-    n = int(labels.sum())
-    m = labels.size - n
-    return float((ranks[labels].sum() - n * (n + 1) / 2) / (n * m)) if n and m else float("nan")
 
 
 def percentiles(milliseconds: Sequence[float]) -> dict[str, float]:

@@ -21,20 +21,26 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from bench.figures import Floats, auc, table
+from bench.figures import table
 from bench.squad import build_index, read_corpus, read_questions
-from bot.chat.gate import FEATURES, features
-from bot.chat.search import search
+from bot.calibration.evidence import measure
+from bot.calibration.fitting import (
+    Floats,
+    Mask,
+    auc,
+    calibration_of,
+    cut_for,
+    figures_at,
+    fit,
+    scores,
+)
 from corpus.embedding import EmbeddingClient
-from corpus.language import detect_language
 from corpus.reader import Index, open_index
 from corpus.settings import Settings
 from corpus.settings_file import load_settings
 
 SQUAD_WEIGHT = 0.2  # of each file, relative to the site's questions
-RIDGE = 1e-2  # on standardised features: 232 questions are few
 WANTED_RECALL = 0.97
-Mask = npt.NDArray[np.bool_]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -73,73 +79,48 @@ def fit_and_report(
 ) -> dict[str, Any]:
     """Coefficients fitted on all, and figures of the halves fitted on each other."""
     answerable = label == "answerable"
-    halves = [_figures(site, label, tested, fit(site[~tested], answerable[~tested], others), ~tested)
-              for tested in (dev, ~dev)]  # fmt: skip
-    weights = fit(site, answerable, others)
-    scores = _scores(site, weights)
-    cut = float(np.quantile(scores[answerable], 1 - WANTED_RECALL))
+    halves = [
+        _figures(
+            site, label, tested, fit_together(site[~tested], answerable[~tested], others), ~tested
+        )
+        for tested in (dev, ~dev)
+    ]
+    weights = fit_together(site, answerable, others)
+    cut = cut_for(scores(site, weights)[answerable], WANTED_RECALL)
     return {
-        "calibration": {
-            "intercept": round(float(weights[0]), 3),
-            **{name: round(float(w), 3) for name, w in zip(FEATURES, weights[1:], strict=True)},
-            "threshold": round(1 / (1 + float(np.exp(-cut))), 3),
-        },
+        "calibration": msgspec.to_builtins(calibration_of(weights, cut)),
         "other_half": {
             key: round(float(np.mean([half[key] for half in halves])), 3) for key in halves[0]
         },
         "fitted_on_all": _figures(
             site, label, np.ones(len(label), bool), weights, np.ones(len(label), bool)
         ),
-        "squad_auc": [round(auc(_scores(x, weights), y), 4) for x, y in others],
+        "squad_auc": [round(auc(scores(x, weights), y), 4) for x, y in others],
         "n": {str(name): int((label == name).sum()) for name in np.unique(label)},
     }
 
 
-def fit(site: Floats, answerable: Mask, others: Sequence[tuple[Floats, Mask]] = ()) -> Floats:
-    """Ridge logistic regression by Newton's method; intercept first, on raw features."""
+def fit_together(
+    site: Floats, answerable: Mask, others: Sequence[tuple[Floats, Mask]] = ()
+) -> Floats:
+    """Coefficients fitted on the site's questions and, with a small weight, the other files'."""
     x = np.concatenate([site, *(other for other, _ in others)])
-    y = np.concatenate([answerable, *(labels for _, labels in others)]).astype(float)
+    y = np.concatenate([answerable, *(labels for _, labels in others)])
     weight = np.concatenate(
         [
             np.ones(len(site)),
             *(np.full(len(o), SQUAD_WEIGHT * len(site) / len(o)) for o, _ in others),
         ]
     )
-    mean, spread = x.mean(0), x.std(0)
-    spread[spread < 1e-9] = 1.0
-    z = np.column_stack([np.ones(len(x)), (x - mean) / spread])
-    ridge = np.diag([1e-9, *[RIDGE] * x.shape[1]])
-    beta = np.zeros(z.shape[1])
-    for _ in range(100):
-        p = 1 / (1 + np.exp(-np.clip(z @ beta, -50, 50)))
-        gradient = z.T @ (weight * (y - p)) / weight.sum() - ridge @ beta
-        curvature = (z * (weight * p * (1 - p))[:, None]).T @ z / weight.sum() + ridge
-        step = np.linalg.solve(curvature, gradient)
-        beta += step
-        if np.abs(step).max() < 1e-9:
-            break
-    raw = beta[1:] / spread
-    return np.concatenate([[beta[0] - float(raw @ mean)], raw])
+    return fit(x, y, weight)
 
 
 def _figures(
     site: Floats, label: npt.NDArray[np.str_], tested: Mask, weights: Floats, fitted: Mask
 ) -> dict[str, float]:
-    scores, answerable = _scores(site, weights), label == "answerable"
-    cut = float(np.quantile(scores[fitted & answerable], 1 - WANTED_RECALL))
-    figures = {"recall": float((scores[tested & answerable] >= cut).mean())}
-    for name in ("far", "near"):
-        pool = tested & ((label == name) | answerable)
-        figures[f"auc_{name}"] = round(auc(scores[pool], answerable[pool]), 4)
-        figures[f"refused_{name}"] = round(
-            float((scores[tested & (label == name)] < cut).mean()), 4
-        )
-    return figures
-
-
-def _scores(x: Floats, weights: Floats) -> Floats:
-    scores: Floats = weights[0] + x @ weights[1:]
-    return scores
+    logits = scores(site, weights)
+    cut = cut_for(logits[fitted & (label == "answerable")], WANTED_RECALL)
+    return figures_at(logits[tested], label[tested], cut)
 
 
 def _features(
@@ -149,14 +130,9 @@ def _features(
     client: EmbeddingClient,
     keywords: bool,
 ) -> Floats:
-    rows = []
-    for question in questions:
-        vector = (
-            None if keywords else client.embed([settings.embeddings.query_prefix + question])[0]
-        )
-        language = detect_language(question) or settings.rag.default_language
-        rows.append(features(search(index, question, vector, settings.rag, language)))
-    return np.array(rows)
+    prefix = settings.embeddings.query_prefix
+    vectors = [None if keywords else client.embed([prefix + question])[0] for question in questions]
+    return measure(index, questions, vectors, settings.rag)
 
 
 def _squad(

@@ -19,8 +19,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from bench.figures import auc, percentiles, table
+from bench.figures import percentiles, table
 from bench.squad import Question, build_index, paragraph_of, read_corpus, read_questions
+from bot.calibration.fitting import auc
 from bot.chat.calibrations import calibration_for
 from bot.chat.gate import decide
 from bot.chat.search import search

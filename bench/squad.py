@@ -39,6 +39,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     paragraph: int
     article: int
+    answers: tuple[str, ...] = ()
+    impossible: bool = False
+    """SQuAD 2.0: about the paragraph, and not answered by it."""
 
 
 def read_corpus(path: Path) -> tuple[list[Paragraph], dict[str, int]]:
@@ -63,6 +66,8 @@ def read_questions(
             text=question["question"],
             paragraph=place[question["id"]],
             article=paragraphs[place[question["id"]]].article,
+            answers=tuple(answer["text"] for answer in question.get("answers", ())),
+            impossible=bool(question.get("is_impossible", False)),
         )
         for entry in _data(path)
         for paragraph in entry["paragraphs"]

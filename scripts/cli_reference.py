@@ -17,9 +17,9 @@ INTRODUCTION = """\
 <!-- Generated from the commands' own help by `make docs`; edit the texts in services/. -->
 
 In a checkout the programs are in `.venv/bin`. Exit codes of `chat-bot`: 0 done (a polite refusal is
-an answer too), 1 unhealthy or refused, 2 bad usage or configuration, 3 the server could not start,
-5 bot, model or embedding server not reachable; `chat-bot reindex` hands on those of
-`chat-bot-index`, listed with it.
+an answer too), 1 unhealthy or refused, or a wanted figure of `eval` not reached, 2 bad usage or
+configuration, 3 the server could not start, 5 bot, model or embedding server not reachable, 130
+`eval` ended by Ctrl-C; `chat-bot reindex` hands on those of `chat-bot-index`, listed with it.
 """
 WIDTH = 88
 

@@ -29,7 +29,8 @@ from bot.chat.events import (
 )
 from bot.chat.service import Info
 from tests.fakes import HANG, ScriptedChat
-from tests.live_server import LiveServer, question, serve_in_thread, wait_until
+from tests.live_server import LiveServer, question, serve_in_thread
+from tests.patience import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs/screenshots"

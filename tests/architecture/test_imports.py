@@ -14,6 +14,7 @@ FORBIDDEN = {
     "indexer": ["bot", "models", "native", "litestar", "uvicorn", "redis"],
     "bot": ["indexer", "models", "native"],
     "bot.chat": ["bot.api", "bot.adapters", "bot.cli", "litestar", "uvicorn", "redis", "httpx"],
+    "bot.evaluation": ["bot.chat.guard", "bot.api", "bot.adapters", "bot.cli", "litestar", "httpx"],
     "bot.adapters": ["bot.api", "bot.cli", "litestar", "uvicorn"],
     "bot.api": ["bot.adapters", "bot.cli", "redis"],
     "bot.cli.main": ["litestar", "uvicorn", "redis", "httpx", "numpy", "sqlite3"],

@@ -100,5 +100,5 @@ def stack(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
         with running_stack(folder) as made:
             yield made
     except subprocess.CalledProcessError as error:
-        said = (error.stderr or b"").decode(errors="replace")[-2000:]
+        said = str(error.stderr or "")[-2000:]
         pytest.fail(f"{' '.join(map(str, error.cmd))}\n{said}", pytrace=False)

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.models
 ROOT = Path(__file__).parents[2]
 REFERENCE = json.loads((ROOT / "tests/data/e5_reference.json").read_text(encoding="utf-8"))
 FILE = "multilingual-e5-small-q4_0.gguf"
-START_SECONDS = 120
+START_SECONDS = 300
 
 Vectors = npt.NDArray[np.float64]
 
@@ -82,13 +82,13 @@ def embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]
         )
     try:
         with httpx.Client(
-            base_url=f"http://127.0.0.1:{port}", timeout=30, trust_env=False
+            base_url=f"http://127.0.0.1:{port}", timeout=120, trust_env=False
         ) as client:
             _wait_until_healthy(client, process, log)
             yield client
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 @pytest.fixture(scope="module")

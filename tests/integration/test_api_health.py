@@ -14,7 +14,9 @@ from msgspec.structs import replace
 from bot.api.probes import EMBEDDER_FRESH_SECONDS, FRESH_SECONDS
 from bot.api.timing import Timing
 from bot.app import create_app
+from bot.chat.calibrations import OwnCalibration
 from bot.chat.errors import ModelLoading, ModelUnavailable
+from bot.chat.gate import Calibration
 from corpus.errors import EmbedderUnavailable, EmbeddingRejected
 from corpus.model import Chunk, Document, EmbeddingIdentity, IndexMeta
 from corpus.reader import Index, open_index
@@ -118,6 +120,29 @@ def test_each_failure_shows_in_its_place(
     )
     assert body["components"][component]["details"]["problem"] == problem
     assert "secret" not in str(body)
+
+
+OWN = OwnCalibration(meaning=Calibration(intercept=1.0), keywords=Calibration(intercept=1.0))
+
+
+@pytest.mark.parametrize(
+    ("calibration", "note", "shown"),
+    [
+        (None, "not calibrated: run it", "defaults"),
+        (OWN, None, "calibrated"),
+        (OWN, "the content has changed", "calibrated"),
+    ],
+)
+def test_the_gate_says_whether_it_is_calibrated_and_stays_healthy(
+    index: Index, calibration: OwnCalibration | None, note: str | None, shown: str
+) -> None:
+    fake = FakeIndex(index)
+    fake.current = replace(fake.current, calibration=calibration, calibration_note=note)
+    with serve_scripted(ports=fake_ports(index=fake), timing=QUICK) as bot, bot.client() as client:
+        body = client.get("/api/health").json()
+    store = body["components"]["store"]
+    assert (store["status"], store["details"]["gate"]) == ("healthy", shown)
+    assert store["details"].get("gate_note") == note
 
 
 def test_no_index_is_degraded() -> None:

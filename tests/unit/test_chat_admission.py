@@ -162,9 +162,18 @@ async def test_places_are_told_in_the_fair_order_with_a_wait_from_measured_answe
     assert other.places == [(1, 12.0)]
     stage.clock.now += 22.0
     await first.end()
-    assert again.places[-1] == (1, 15.0)  # 12 + 0.3 · (22 − 12)
+    assert again.places[-1] == (1, 17.0)  # the median of 12, the first guess, and 22
     await stage.end_all()
     assert stage.names == ["a", "b", "a"]
+
+
+async def test_one_endless_answer_does_not_turn_everybody_away() -> None:
+    stage = Stage()
+    for seconds in (10.0, 10.0, 240.0, 10.0):
+        answer = await stage.come("a")
+        stage.clock.now += seconds
+        await answer.end()
+    assert stage.admission.eta_seconds(1) == 10.0
 
 
 async def test_two_servers_serve_two_and_halve_the_wait() -> None:

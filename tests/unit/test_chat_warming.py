@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,10 +21,17 @@ from corpus.reader import Index
 from corpus.settings import KnownAnswerSettings, PersonaSettings, Settings
 from tests.fake_states import FakeStates
 from tests.fakes import FakeIndex
+from tests.patience import PATIENCE_SECONDS
 from tests.small_index import Page, Part, page, small_index, toward
 
 pytestmark = pytest.mark.anyio
 SETTINGS = Settings(persona=PersonaSettings(name="Marea"))
+
+
+async def until(condition: Callable[[], Any]) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not condition():  # noqa: ASYNC110  (a look at what the warmer has done)
+            await asyncio.sleep(0.001)
 
 
 @pytest.fixture
@@ -79,8 +87,7 @@ class Stage:
                 await task
 
     async def until(self, count: int) -> None:
-        while len(self.states.saved) < count:
-            await asyncio.sleep(0.001)
+        await until(lambda: len(self.states.saved) >= count)
 
 
 async def test_every_page_becomes_warm_large_documents_first_and_summaries_last(
@@ -106,8 +113,7 @@ async def test_a_visitor_stops_it_at_once_and_it_goes_on_afterwards(index: Index
     stage = Stage(index)
     stage.states.hold = asyncio.Event()
     async with stage.at_work():
-        while not stage.states.began:
-            await asyncio.sleep(0.001)
+        await until(lambda: stage.states.began)
         ticket = stage.admission.admit()
         async for _ in ticket.wait_turn():
             pass
@@ -152,8 +158,7 @@ async def test_a_re_index_keeps_the_states_of_pages_that_stayed(
         )
         began = len(stage.states.began)
         stage.source.current = FakeIndex(changed).current
-        while len(stage.states.began) == began or len(stage.states.saved) < 2:
-            await asyncio.sleep(0.001)
+        await until(lambda: len(stage.states.began) > began and len(stage.states.saved) >= 2)
     assert len(stage.states.kept[-1]) == 2
     assert len(stage.states.began) == began + 1  # only the new page was evaluated
     changed.close()
@@ -172,8 +177,7 @@ async def test_hurry_is_over_when_all_is_warm(index: Index) -> None:
     stage.warmer.hurry()
     assert stage.warmer.warmth().working
     async with stage.at_work():
-        while stage.warmer.warmth().working:
-            await asyncio.sleep(0.001)
+        await until(lambda: not stage.warmer.warmth().working)
         assert stage.warmer.warmth().warm == 4
         assert stage.warmer.warmth().eta_seconds == 0
 
@@ -183,8 +187,7 @@ async def test_without_states_there_is_nothing_to_warm(index: Index) -> None:
     stage.states.enabled = stage.states.connected = False
     stage.warmer.hurry()
     async with stage.at_work():
-        while stage.warmer._hurry.is_set():
-            await asyncio.sleep(0.001)
+        await until(lambda: not stage.warmer._hurry.is_set())
     assert not stage.warmer.warmth().enabled
     assert stage.states.began == []
 

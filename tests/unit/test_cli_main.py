@@ -35,7 +35,7 @@ def test_every_command_has_help(command: tuple[str, ...]) -> None:
 
 def test_every_command_of_the_contract_exists() -> None:
     assert {name for name, *_ in commands()} == {
-        "serve", "reindex", "ask", "config", "health", "version",
+        "serve", "reindex", "ask", "config", "health", "version", "warm", "calibrate", "eval",
     }  # fmt: skip
 
 

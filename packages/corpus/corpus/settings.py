@@ -154,7 +154,7 @@ class RagSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Passages put before the model."""
     chunk_tokens: Annotated[int, Meta(ge=64, le=480)] = 256
     """Upper limit of a passage, counted by the embedding model's tokenizer."""
-    page_tokens: Annotated[int, Meta(ge=200, le=2000)] = 700
+    page_tokens: Annotated[int, Meta(ge=200, le=2000)] = 900
     """Upper limit of a page, counted by the chat model's tokenizer; a longer passage is its own."""
     context: Literal["page", "passages"] = "page"
     """What the model reads: the best passage's whole page, whose evaluated state can be kept, or the

@@ -71,7 +71,7 @@ MARKED_BEFORE = re.compile(
 )
 # What is counted in numbers of this size; a month makes the range a date whatever follows.
 UNIT_AFTER = re.compile(
-    r"\s*(?:[€$£%°\d]|(?:eur|usd|euros?|d[óo]lar(?:es)?|dollars?|pounds?|px|pixels?|p[íi]xeles|ms|km|cm|mm|kg|kb|mb"
+    r"\s{0,8}(?:[€$£%°\d]|(?:eur|usd|euros?|d[óo]lar(?:es)?|dollars?|pounds?|px|pixels?|p[íi]xeles|ms|km|cm|mm|kg|kb|mb"
     r"|gb|kw|hz|mhz|rpm|kcal|m|g|s|k|met(?:er|re|ro)s?|words?|palabras|chars|characters|caracteres"
     r"|bytes?|tokens?|users|usuarios|people|personas|visitors?|visitas?|visitantes|times|veces|units?"
     r"|unidades|requests?|peticiones|rows?|filas|lines?|l[íi]neas|pages?|p[áa]ginas|points?|puntos"

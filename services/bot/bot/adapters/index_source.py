@@ -11,6 +11,7 @@ from time import monotonic
 
 from bot.adapters.index_identity import compare_identity, compare_probe, unusable_probe
 from bot.adapters.index_lease import FolderIndexLease, HeldIndex
+from bot.adapters.own_calibration import CalibrationFile, Judged
 from bot.chat.ports import IndexState, QueryEmbedder
 from corpus.errors import CorpusError, EmbedderUnavailable, EmbeddingError
 from corpus.pointer import POINTER_NAME
@@ -45,6 +46,8 @@ class FolderIndexSource:
         self._folder_problem: str | None = None
         self._index_problem: str | None = None
         self._dense = False
+        self._calibration_file = CalibrationFile(folder)
+        self._judged = Judged(calibration=None, note=None)
         self._closed = False
         self._verify_at = 0.0
 
@@ -61,12 +64,16 @@ class FolderIndexSource:
         """Look at the pointer and put a new index into service; True if one was.
 
         Blocking, some milliseconds when the pointer moved; safe in a thread. An index that can't be
-        used leaves the old one in service and is tried again at the next call.
+        used leaves the old one in service and is tried again at the next call. A new calibration of
+        the index in service is taken up too.
         """
         with self._refreshing:
             signature = self._read_signature()
             unmoved = signature is not None and signature == self._signature
-            if unmoved or self._closed:
+            if self._closed:
+                return False
+            if unmoved:
+                self._look_at_calibration()
                 return False
             try:
                 index = open_index(self._folder)
@@ -133,9 +140,10 @@ class FolderIndexSource:
 
     def _put_into_service(self, index: Index) -> None:
         problem = compare_identity(index, self._embeddings)
+        judged = self._calibration_file.look(index.meta)
         with self._lock:
             before, self._held = self._held, HeldIndex(index)
-            self._dense = problem is None
+            self._dense, self._judged = problem is None, judged
             self._folder_problem, self._index_problem = None, problem
             self._verify_at = 0.0
             if before is not None:
@@ -144,6 +152,13 @@ class FolderIndexSource:
         logger.info("index %s in service: %d chunks", name, len(index))
         if problem is not None:
             logger.warning("%s", problem)
+
+    def _look_at_calibration(self) -> None:
+        held = self._held
+        if held is not None:
+            judged = self._calibration_file.look(held.index.meta)
+            with self._lock:
+                self._judged = judged
 
     def _report(self, problem: str) -> None:
         if problem != self._folder_problem:
@@ -167,6 +182,8 @@ class FolderIndexSource:
             index=self._held.index if self._held else None,
             problem=self._folder_problem or self._index_problem,
             dense=self._dense and self._held is not None,
+            calibration=self._judged.calibration if self._held else None,
+            calibration_note=self._judged.note if self._held else None,
         )
 
     def _take(self) -> tuple[HeldIndex | None, IndexState]:

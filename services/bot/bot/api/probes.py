@@ -111,6 +111,9 @@ class Probes:
             details["chunks"] = len(state.index)
             details["documents"] = len(state.index.documents)
             details["built_at"] = state.index.meta.built_at
+            details["gate"] = "calibrated" if state.calibration else "defaults"
+        if state.calibration_note:
+            details["gate_note"] = state.calibration_note
         if state.problem:
             details["problem"] = state.problem
         ready = state.index is not None and state.dense and not state.problem

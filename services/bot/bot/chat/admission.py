@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Hashable
 from contextlib import suppress
+from statistics import median
 from time import monotonic
 
 from bot.chat.errors import Busy, Restarting, WaitedTooLong
@@ -12,7 +14,7 @@ from bot.chat.fair_line import FairLine
 from bot.chat.loan import GRACE_SECONDS, Loan
 
 TYPICAL_ANSWER_SECONDS = 12.0  # first guess of an answer's length; replaced by what is measured
-SMOOTHING = 0.3  # weight of the newest measurement
+MEASURED_ANSWERS = 9  # the median of so many: one endless answer must not turn everybody away
 MOST_SHARE = 4  # a visitor may hold a quarter of the line, so that others find room in it
 
 
@@ -99,7 +101,7 @@ class Admission:
         self._line: FairLine[Ticket] = FairLine()
         self._changed = asyncio.Event()
         self._quiet_since = clock()
-        self._answer_seconds = TYPICAL_ANSWER_SECONDS
+        self._taken = deque([TYPICAL_ANSWER_SECONDS], MEASURED_ANSWERS)
         self._closing = False
 
     @property
@@ -126,8 +128,8 @@ class Admission:
         return ticket
 
     def eta_seconds(self, position: int) -> float:
-        """Expected wait at a position, from the running mean of measured answers."""
-        return round(position * self._answer_seconds / self._servers, 1)
+        """Expected wait at a position, from the median of the last answers."""
+        return round(position * median(self._taken) / self._servers, 1)
 
     def wake_all(self) -> None:
         """Let everybody who waits look around: the server is going down."""
@@ -211,8 +213,7 @@ class Admission:
             self._serving.discard(ticket)
             self._line.end(ticket._visitor)
             if ticket._served_since is not None:
-                taken = self._clock() - ticket._served_since
-                self._answer_seconds += SMOOTHING * (taken - self._answer_seconds)
+                self._taken.append(self._clock() - ticket._served_since)
         if not self._admitted:
             self._quiet_since = self._clock()
             self._changed.set()

@@ -24,7 +24,7 @@ LINK = re.compile(
     r"!?\[([^\[\]\n]{0,200})\]"
     r"\((?:[^()\s]|\([^()\s]{0,200}\)){0,500}(?:\s[^()\n]{0,200})?\)"
 )
-CLOSING_MARK = re.compile(r"[*`_]+(?=[,.;:!?)])")
+CLOSING_MARK = re.compile(r"(?<![*`_])[*`_]+(?=[,.;:!?)])")
 # A line that does not go on the sentence above it: of a list, a table, a heading, a quote, a fence.
 NEW_LINE = re.compile(r"\n(?=\s{0,8}(?:[-*+|#>]|\d{1,3}[.)]\s|```|~~~))")
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")

@@ -1,8 +1,23 @@
-"""Shipped calibrations of the gate, by embedding model. Fitted by `python -m bench.fit_gate`."""
+"""Shipped calibrations of the gate, by embedding model, and the owner's own that goes before them.
+
+The shipped ones are fitted by `python -m bench.fit_gate`, an owner's by `chat-bot calibrate`.
+"""
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from bot.chat.gate import Calibration
+
+
+class OwnCalibration(Struct, frozen=True, kw_only=True):
+    """Fitted to one site's content and embedder."""
+
+    meaning: Calibration
+    """With vectors."""
+    keywords: Calibration
+    """For the times when the embedder is away."""
+
 
 KEYWORDS = Calibration(
     intercept=1.985,
@@ -31,6 +46,8 @@ SHIPPED: dict[str, Calibration] = {
 }
 
 
-def calibration_for(model: str, *, dense: bool) -> Calibration:
-    """The calibration for an embedding model, or the one for keywords only."""
+def calibration_for(model: str, *, dense: bool, own: OwnCalibration | None = None) -> Calibration:
+    """The owner's calibration, else the shipped one for an embedding model or for keywords only."""
+    if own is not None:
+        return own.meaning if dense else own.keywords
     return SHIPPED.get(model, KEYWORDS) if dense else KEYWORDS

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from bot.chat.search import Hit
 from corpus.reader import Passage
 
-EXCERPT_MARGIN = 0.03
+EXCERPT_MARGIN = 0.015
 """An excerpt's passage scores at most so much less than the page's best; in cosine units."""
 EXCERPT_CHARS = 200
 """About 55 tokens: 1.5 s with a 1.5B model on two CPUs."""

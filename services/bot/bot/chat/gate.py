@@ -2,8 +2,9 @@
 
 A logistic function of raw evidence, never of a fused rank: the best of a bad set would win there
 (CopilotKit/pathfinder#146). Cosines of one model mean nothing for another, so every calibration is tied
-to an embedding model; an unknown model gets the keyword calibration. Coefficients come from
-`python -m bench.fit_gate`, which prints how well they hold on questions they were not fitted on.
+to an embedding model; an unknown model gets the keyword calibration. Shipped coefficients come from
+`python -m bench.fit_gate`, an owner's own from `chat-bot calibrate`; both print how well they hold on
+questions they were not fitted on.
 """
 
 from __future__ import annotations

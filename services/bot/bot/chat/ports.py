@@ -7,6 +7,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from bot.chat.calibrations import OwnCalibration
 from bot.chat.events import Route, Sources
 from corpus.model import Language
 from corpus.reader import Index
@@ -82,6 +83,10 @@ class IndexState(Struct, frozen=True, kw_only=True):
     """Why there is none, or why search is by keywords only: one line for logs and health."""
     dense: bool
     """Whether the vectors may be compared with the embedder's."""
+    calibration: OwnCalibration | None = None
+    """The gate fitted to this content and embedder; without it the shipped one decides."""
+    calibration_note: str | None = None
+    """Why there is none, or what has changed since it was fitted: one line for logs and health."""
 
 
 class IndexSource(Protocol):

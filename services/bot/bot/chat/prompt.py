@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.chat.context import Context
+from bot.chat.context import Context, Excerpt
 from bot.chat.ports import LanguageModel, Message
 from bot.chat.sanitize import neutralise
 from corpus.model import Language
@@ -62,7 +62,7 @@ def user_text(
     if context.excerpts:
         first = len(context.prefix) + len(context.earlier) + 1
         numbered = enumerate(context.excerpts, start=first)
-        parts[:0] = [EXCERPTS, *(_passage(n, each.passage, each.text) for n, each in numbered)]
+        parts[:0] = [EXCERPTS, *(_excerpt(n, each) for n, each in numbered)]
     return "\n\n".join(parts)
 
 
@@ -126,3 +126,8 @@ async def fit(
 def _passage(n: int, passage: Passage, text: str) -> str:
     crumb = " — ".join(part for part in (passage.document.title, passage.chunk.heading) if part)
     return f"[{n}] {neutralise(crumb)}\n{neutralise(text)}"
+
+
+def _excerpt(n: int, excerpt: Excerpt) -> str:
+    """Under the page's title alone: each token here is evaluated for every question."""
+    return f"[{n}] {neutralise(excerpt.passage.document.title)}\n{neutralise(excerpt.text)}"

@@ -74,7 +74,9 @@ class Retriever:
         asked = time_question(query)
         kind = asked.kind if asked else None
         evidence = search(index, query, vector, self._settings.rag, language, kind)
-        calibration = calibration_for(self._settings.embeddings.model, dense=vector is not None)
+        calibration = calibration_for(
+            self._settings.embeddings.model, dense=vector is not None, own=state.calibration
+        )
         decision = decide(evidence, calibration, self._settings.rag.threshold)
         if kind is not None and not evidence.unknown_names and _holds(evidence, kind):
             # The words of such a question stand nowhere: «ha trabajado» over a company and two dates.

@@ -54,4 +54,4 @@ def neutralise(text: str) -> str:
 
 def visible(delta: str) -> str:
     """A piece of a model's text without hidden and control characters, the same for any chunks."""
-    return HIDDEN.sub("", CONTROL.sub("", LINE_SEPARATORS.sub("\n", delta)))
+    return HIDDEN.sub("", CONTROL.sub("", LINE_SEPARATORS.sub("\n", delta.replace("\r", ""))))

@@ -57,9 +57,10 @@ class Speech:
         self._language: Language = language
         self._opening = Opening(active=bool(passages))
         citations = CitationFilter(len(passages), "\n".join(p.chunk.text for p in passages))
-        self._tongue = Tongue(language)
+        titles = dict.fromkeys(passage.document.title for passage in passages)
+        self._tongue = Tongue(language, list(titles))
         self._secrets = Secrets(secret, texts)
-        self._guard = Guard(texts, question, said_before, allowed)
+        self._guard = Guard(texts, question, said_before, allowed, documents=len(titles))
         self._attribution = Attribution(texts)
         self._stages: tuple[Stage, ...] = (self._opening, citations)
         if passages:

@@ -15,6 +15,7 @@ EXIT_REFUSED = 1
 EXIT_USAGE = 2
 EXIT_NOT_STARTED = 3
 EXIT_UNREACHABLE = 5
+EXIT_INTERRUPTED = 130
 
 WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (looked up, not bound)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -17,17 +17,31 @@ class NoBot(Exception):
     """Nothing, or something else, answers at that address."""
 
 
-def ask_bot(base: str, question: str) -> Events:
+def ask_bot(
+    base: str,
+    question: str,
+    *,
+    history: Sequence[Mapping[str, str]] = (),
+    conversation_id: str = "",
+    language: str = "",
+) -> Events:
     """Events of the answer, to be closed; a problem document becomes an `error` event.
+
+    Args:
+        history: earlier messages, as `role` and `content`.
+        language: the browser's, for questions that give no sign of theirs.
 
     Raises:
         NoBot: before the first event.
     """
-    body = {"messages": [{"role": "user", "content": question}]}
+    body: dict[str, Any] = {"messages": [*history, {"role": "user", "content": question}]}
+    if conversation_id:
+        body["conversation_id"] = conversation_id
+    headers = {"accept-language": language} if language else {}
     # Loading the certificate store takes 0.1 s, which plain http on this machine need not wait for.
     client = httpx.Client(timeout=TIMEOUT, trust_env=False, verify=base.startswith("https:"))
     try:
-        request = client.build_request("POST", f"{base}/api/chat", json=body)
+        request = client.build_request("POST", f"{base}/api/chat", json=body, headers=headers)
         response = client.send(request, stream=True)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         client.close()
@@ -46,14 +60,34 @@ def _events(client: httpx.Client, response: httpx.Response, base: str) -> Events
             yield _problem(response, base)
 
 
+def describe_bot(base: str) -> dict[str, Any]:
+    """What `GET /api/info` tells: name, model, topics.
+
+    Raises:
+        NoBot: nothing, or something else, answers at that address.
+    """
+    verify = base.startswith("https:")
+    try:
+        with httpx.Client(timeout=TIMEOUT, trust_env=False, verify=verify) as client:
+            found = client.get(f"{base}/api/info").raise_for_status().json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        raise NoBot(f"no bot answers at {base}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("name"), str):
+        raise NoBot(f"{base} is not a portfolio-bot")
+    return found
+
+
 def _problem(response: httpx.Response, base: str) -> dict[str, Any]:
+    wait = response.headers.get("retry-after", "")
+    event: dict[str, Any] = {"type": "error", "retryable": False}
+    if wait.isdigit():
+        event["retry_after_seconds"] = float(wait)
     try:
         problem = json.loads(response.read())
         message = problem.get("detail") or problem["title"]
-        return {"type": "error", "code": problem["code"], "message": message, "retryable": False}
+        return event | {"code": problem["code"], "message": message}
     except (ValueError, KeyError, AttributeError, httpx.HTTPError):
-        message = f"{base} is not a portfolio-bot"
-        return {"type": "error", "code": "not-a-bot", "message": message, "retryable": False}
+        return event | {"code": "not-a-bot", "message": f"{base} is not a portfolio-bot"}
 
 
 def read_events(pieces: Iterable[bytes]) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 
 LIST_LINE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t]+\S")
-SERIES = re.compile(r"[^,;.\n]{1,60}(?:,[^,;.\n]{1,60}){1,9}")
+CLAUSE_END = re.compile(r"[;.\n]")
+LONGEST_PART = 60  # characters between two commas of a series
+MOST_PARTS = 10
 HEADING = re.compile(r"^[ \t]*#{2,6}[ \t]", re.M)
 
 
@@ -26,8 +28,9 @@ def counts(passage: str) -> Iterator[int]:
             if rows > 1:
                 yield rows - 1  # the first is the heading
             rows = 0
-    for match in SERIES.finditer(passage):
-        commas = match[0].count(",")
-        yield from (commas + 1, commas + 2)  # «a, b, c» and «a, b and c»
+    for clause in CLAUSE_END.split(passage):
+        parts = clause.split(",")
+        if 1 < len(parts) <= MOST_PARTS and all(len(part) <= LONGEST_PART for part in parts[1:]):
+            yield from (len(parts), len(parts) + 1)  # «a, b, c» and «a, b and c»
     if sections := len(HEADING.findall(passage)):
         yield sections

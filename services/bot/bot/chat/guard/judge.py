@@ -23,7 +23,7 @@ from bot.chat.guard.units import UNITS
 from bot.chat.names import TECHNOLOGIES
 from corpus.text import aliases, fold, words
 
-Kind = Literal["word", "name", "technology", "number", "date", "quotation", "address"]
+Kind = Literal["name", "technology", "number", "date", "quotation", "address"]
 
 # Known technologies that are words of a language without their capital letter.
 BOTH = frozenset(
@@ -40,7 +40,6 @@ LOWER_TECHNOLOGIES = TECHNOLOGIES - (
 CHECKED_SMALL = LOWER_TECHNOLOGIES | LOWER_CASE  # facts without a capital letter
 KEYS_OF_SMALL = [(word, word_keys(word)) for word in sorted(CHECKED_SMALL)]
 NUMBER_PREFIXES = frozenset(word[:n] for word in CHECKED_WORDS for n in range(1, len(word) + 1))
-LIBRARY = re.compile(r"([^\W\d_]+)\.js", re.I)  # «React.js» is React
 ORDINAL = re.compile(r"(\d{1,9})\.?[ºª]")
 POSSESSIVE = re.compile(r"['’]s$|(?<=s)['’]$")
 PIECE = re.compile(r"[^\W_]+")
@@ -78,8 +77,8 @@ class Judge:
             return None
         if token[-1] in "+#":  # C++ is not C
             return "technology"
-        if library := LIBRARY.fullmatch(token):
-            return self.word(library[1], starts=starts)
+        if token.lower().endswith(".js"):  # «React.js» is React
+            return self.word(token[:-3], starts=starts)
         if number := ORDINAL.fullmatch(token) or NUMBER.fullmatch(token):
             return None if self.number(number[number.lastindex or 0]) else "number"
         if "@" in token or "://" in token:

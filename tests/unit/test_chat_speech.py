@@ -1,0 +1,73 @@
+"""The chain behind the model: the visitor's numbers, one citation at least, and a marked end."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.chat.context import Context
+from bot.chat.speech import Speech
+from corpus.model import Chunk
+from corpus.reader import Passage
+from tests.small_index import page
+
+TEXTS = ("The harbour café sells bread.", "Customers pay with Stripe.", "It is hosted on Hetzner.")
+DOCUMENT = page("projects/shop.md").document()
+PASSAGES = tuple(
+    Passage(
+        chunk_id=n,
+        document=DOCUMENT,
+        chunk=Chunk(heading="", anchor="", text=text, ordinal=n),
+    )
+    for n, text in enumerate(TEXTS)
+)
+CONTEXT = Context(prefix=PASSAGES, found=(2, 3))
+
+
+def say(speech: Speech, *pieces: str) -> str:
+    return "".join(map(speech.feed, pieces)) + speech.close()
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_the_models_numbers_become_the_visitors(size: int) -> None:
+    speech = Speech(CONTEXT, "en")
+    answer = "Customers pay with Stripe [2]. It is hosted on Hetzner [3]."
+    shown = say(speech, *(answer[n : n + size] for n in range(0, len(answer), size)))
+    assert shown == "Customers pay with Stripe [1]. It is hosted on Hetzner [2]."
+    assert speech.cited == (1, 2)
+    assert speech.said == shown
+
+
+def test_a_passage_of_the_page_that_was_not_found_has_a_number_too() -> None:
+    speech = Speech(CONTEXT, "en")
+    assert say(speech, "The harbour café sells bread [1].") == "The harbour café sells bread [3]."
+
+
+def test_an_answer_without_number_gets_the_passage_that_supports_it() -> None:
+    assert say(Speech(CONTEXT, "en"), "It is hosted on Hetzner.").endswith(" [2]")
+
+
+def test_an_invention_ends_the_answer_and_the_source_completes_it() -> None:
+    speech = Speech(CONTEXT, "en")
+    shown = "".join(map(speech.feed, ("Customers pay with ", "Stripe and ", "PayPal", " [2].")))
+    assert "PayPal" not in shown
+    assert speech.stopped
+    assert speech.feed(" More about it.") == ""
+    end = speech.completed(TEXTS)
+    assert end.endswith("“Customers pay with Stripe.” [1]")
+    assert speech.said == shown + end
+
+
+def test_an_answer_in_the_other_language_shows_nothing() -> None:
+    speech = Speech(CONTEXT, "es")
+    assert say(speech, "The customers of the shop pay with Stripe.") == ""
+    assert speech.foreign
+    assert speech.completed(TEXTS).startswith("La fuente dice: «Customers pay with Stripe.» [1]")
+
+
+def test_hidden_characters_of_the_model_are_not_passed_on() -> None:
+    shown = say(Speech(CONTEXT, "en"), "Customers pay\u200b with\u202e Stripe [2].")
+    assert shown == "Customers pay with Stripe [1]."
+
+
+def test_without_passages_nothing_is_checked() -> None:
+    assert say(Speech(Context(), "en"), "Paris is in France.") == "Paris is in France."
