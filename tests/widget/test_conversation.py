@@ -359,6 +359,23 @@ def test_stop_really_stops(chat: Chat, stage: Stage) -> None:
     assert chat.page.get_by_role("button", name="Ask again").is_visible()
 
 
+def test_a_stream_that_falls_silent_is_given_up(chat: Chat, stage: Stage) -> None:
+    """A paused bot or a dead link sends nothing, not even the comment of every 10 s."""
+    chat.page.clock.install()
+    stage.play(START, sources(), chunks("So far"), threading.Event(), done())
+    chat.ask()
+    chat.page.clock.run_for(1000)  # frames are drawn by this clock now
+    chat.wait_text("So far")
+    chat.page.clock.run_for(40_000)
+    assert not chat.page.locator(".fail").count()
+    chat.page.clock.run_for(10_000)
+    chat.settled()
+    assert stage.left.wait(60), "the server did not see the visitor leave"
+    assert chat.text.inner_text() == "So far"
+    assert "The answer broke off." in chat.page.locator(".fail").inner_text()
+    assert chat.page.get_by_role("button", name="Try again").is_visible()
+
+
 def test_a_double_click_on_send_does_not_stop(chat: Chat, stage: Stage) -> None:
     stage.play(START, 0.1, chunks("Whole"), done())
     chat.box.fill("x")

@@ -404,11 +404,12 @@
 
   // ---- the stream: server-sent events over fetch, framed on bytes -----------------------------------
 
-  async function* events(body) {
+  async function* events(body, heard) {
     const reader = body.getReader(), decoder = new TextDecoder();
     let rest = "", data = [], skipNewline = false;
     for (;;) {
       const { value, done } = await reader.read();
+      heard();
       let piece = done ? decoder.decode() : decoder.decode(value, { stream: true });
       if (skipNewline && piece) {
         if (piece[0] === "\n") piece = piece.slice(1);
@@ -716,14 +717,20 @@
       toEnd();
     };
     const schedule = () => { if (!frameAsked) { frameAsked = true; requestAnimationFrame(draw); } };
-    let failure = null;
+    let failure = null, silent = false, watch;
+    // A comment comes every 10 s: without a byte for so long nobody is there any more.
+    const heard = () => {
+      clearTimeout(watch);
+      watch = setTimeout(() => { silent = true; control.abort(); }, 45000);
+    };
     try {
+      heard();
       const response = await fetch(API.chat, { method: "POST", signal: control.signal, cache: "no-store",
         headers: { "Content-Type": "application/json", Accept: "text/event-stream", "Accept-Language": LANG },
         body: bodyFor(question) });
       if (!response.ok) throw await refusal(response);
       let good = false;
-      for await (const event of events(response.body)) {
+      for await (const event of events(response.body, heard)) {
         if (event.type === "start") conversation = idOf(event.conversation_id) || conversation;
         else if (event.type === "queued") view.say(T.queued(event.position, Math.ceil(event.eta_seconds || 0)));
         else if (event.type === "compaction") {
@@ -748,10 +755,11 @@
       }
       if (!good) throw new Failure(T.cut, true);
     } catch (problem) {
-      failure = control.signal.aborted ? new Failure(T.stopped, true)
+      failure = control.signal.aborted && !silent ? new Failure(T.stopped, true)
         : problem instanceof Failure ? problem
           : new Failure(conversation && view.markdown.all ? T.cut : T.offline, true);
     }
+    clearTimeout(watch);
     control.abort(); // nothing after the last event is wanted
     turn.over = true;
     run = null;

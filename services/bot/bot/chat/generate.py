@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -45,6 +46,9 @@ class Task(Struct, frozen=True, kw_only=True):
     question: str
     context: Context
     past: tuple[Message, ...] = ()
+    said_before: tuple[str, ...] = ()
+    """What of it may be said again though no passage holds it: a client's word for an answer does not
+    count."""
     notes: tuple[str, ...] = ()
     """Facts computed for this question, in the visitor's language: how long something lasted."""
     quote: Callable[[Passage], str] = lambda passage: ""
@@ -94,7 +98,7 @@ class Answered(Struct, frozen=True, kw_only=True):
     context: Context
     """What the model read."""
     messages: tuple[Message, ...]
-    """The prompt and the answer as generated."""
+    """The prompt and the answer as generated; one that was stopped, as shown."""
     said: str
     """The answer as shown."""
     cited: tuple[int, ...]
@@ -102,7 +106,6 @@ class Answered(Struct, frozen=True, kw_only=True):
 
 
 Item = Event | Declined | Answered
-NOTHING_RESTORED = Restored(kind="miss")
 
 
 class Generator:
@@ -161,9 +164,11 @@ class Generator:
     ) -> AsyncGenerator[Item, None]:
         prefix = Prefix(text=messages[0].content)
         shared = task.context.shared and self._states.enabled
-        restored = NOTHING_RESTORED
-        if shared:
-            restored = await self._states.restore(prefix, task.conversation_id)
+        # Reading the evidence takes the guard 20 ms and more: as long as the restore, and beside it.
+        speech, restored = await asyncio.gather(
+            asyncio.to_thread(self._speech, task, turn),
+            self._restore(prefix, task),
+        )
         turn.restored(restored.ms)
         evaluated = 0
         if shared and restored.kind == "miss":
@@ -175,7 +180,6 @@ class Generator:
                         evaluated = item.tokens
                     else:
                         yield Progress(processed=item.processed, total=item.total)
-        speech = self._speech(task, turn)
         heard = Heard()
         async with aclosing(self._listen(messages, speech, heard, turn)) as events:
             async for event in events:
@@ -196,16 +200,18 @@ class Generator:
         if speech.declined:
             yield Declined(finished=finished)
             return
+        generated = heard.text
         if speech.stopped or speech.foreign:
             log.info("answer completed by quotation", extra={"kind": speech.stopped or "language"})
             turn.speaks()
             yield Chunk(content=speech.completed([task.quote(p) for p in task.context.passages]))
+            generated = speech.said  # what was stopped must not come back as something said before
         if not speech.said.strip():
             raise ModelEmpty("the model finished without a word")
         yield Answered(
             finished=finished,
             context=task.context,
-            messages=(*messages, Message(role="assistant", content=heard.text)),
+            messages=(*messages, Message(role="assistant", content=generated)),
             said=speech.said,
             cited=speech.cited,
         )
@@ -237,10 +243,15 @@ class Generator:
             task.context,
             turn.language,
             question=task.question,
-            said_before=[message.content for message in task.past],
+            said_before=task.said_before,
             allowed=[persona.name, *task.notes],
             secret=[prompt.RULES],
         )
+
+    async def _restore(self, prefix: Prefix, task: Task) -> Restored:
+        if not (task.context.shared and self._states.enabled):
+            return Restored(kind="miss")
+        return await self._states.restore(prefix, task.conversation_id)
 
     def _counted(
         self,

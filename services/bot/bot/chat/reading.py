@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from bot.chat.context import EXCERPT_MARGIN, page_first, passages_as_found
 from bot.chat.found import Found
 from bot.chat.generate import Answered, Task
+from bot.chat.history import questions
 from bot.chat.ports import Message
 from bot.chat.search import Hit
 from bot.chat.several import asks_several
@@ -55,6 +56,7 @@ class Reading:
             context = passages_as_found(found.hits)
             return Task(
                 question=question, context=context, past=without_citations(past),
+                said_before=tuple(questions(past)),
                 notes=time_notes(found, context, language, self._today()), quote=found.sentences,
             ), None  # fmt: skip
         thread = self._threads.find(conversation_id, past)
@@ -69,12 +71,16 @@ class Reading:
             earlier=thread.excerpts if thread else (),
         )
         said: tuple[Message, ...] = ()
+        said_before: tuple[str, ...] = ()
         if thread is not None:
             said = thread.messages
+            said_before = tuple(message.content for message in said)
         elif found.retrieved.leaning:
             said = without_citations(past[-MESSAGES_OF_A_LEANING_QUESTION:])
+            said_before = tuple(questions(said))
         return Task(
-            question=question, context=context, past=said, quote=found.sentences,
+            question=question, context=context, past=said, said_before=said_before,
+            quote=found.sentences,
             notes=time_notes(found, context, language, self._today()), conversation_id=conversation_id,
         ), page  # fmt: skip
 
