@@ -21,6 +21,7 @@ from corpus.settings import ProviderSettings, Settings
 from corpus.settings_file import load_settings
 from corpus.text import fold
 from indexer import job
+from indexer.chat_tokens import ChatTokenCounter
 from tests.conftest import ROOT, ModelServer
 from tests.live_server import serve_in_thread
 from tests.sse_client import read_sse, without_comments
@@ -34,8 +35,10 @@ PROJECTS = {
 
 
 @pytest.fixture(scope="module")
-def site(embed_server: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Settings of the sample site, indexed with the real embedder."""
+def site(
+    embed_server: ModelServer, chat_server: ModelServer, tmp_path_factory: pytest.TempPathFactory
+) -> Settings:
+    """Settings of the sample site, indexed with the real embedder and the real count of tokens."""
     settings = load_settings(ROOT / "configs/portfolio-bot.yaml", {})
     rag = msgspec.structs.replace(
         settings.rag,
@@ -46,8 +49,11 @@ def site(embed_server: ModelServer, tmp_path_factory: pytest.TempPathFactory) ->
     )
     embeddings = msgspec.structs.replace(settings.embeddings, endpoint=embed_server.url)
     settings = msgspec.structs.replace(settings, rag=rag, embeddings=embeddings)
-    with EmbeddingClient(settings.embeddings) as client:
-        report = job.run(settings, client=client)
+    with (
+        EmbeddingClient(settings.embeddings) as client,
+        ChatTokenCounter(with_model(settings, chat_server).provider) as counter,
+    ):
+        report = job.run(settings, client=client, chat=counter)
     assert not report.keyword_only
     assert report.skipped == {"draft": 1, "readme": 1}
     return settings

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tests.widget.conftest import Watched
 
 
-@pytest.fixture(scope="package", params=NAMES)
+@pytest.fixture(scope="session", params=NAMES)
 def example(request: pytest.FixtureRequest) -> str:
     """The name of an example that is built."""
     name: str = request.param
@@ -44,20 +44,20 @@ def example(request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the sites write what they say."""
     return tmp_path_factory.mktemp("sites")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def shared_recorder() -> Iterator[Recorder]:
     """A bot that notes what reaches it."""
     with recording() as recorder:
         yield recorder
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def recorded_url(example: str, shared_recorder: Recorder, logs: Path) -> Iterator[str]:
     """The example in front of the recorder."""
     with serving(example, shared_recorder.url, logs / f"{example}-recorded.log") as url:
@@ -88,13 +88,13 @@ class ChosenLimiter:
         return await self.now.check(key)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def shared_limiter() -> ChosenLimiter:
     """The limiter of the scripted bot."""
     return ChosenLimiter()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def shared_bot(shared_limiter: ChosenLimiter) -> Iterator[LiveServer]:
     """A bot whose answers are scripted. It believes its own machine's proxies, as configured by default."""
     with serve_scripted(
@@ -119,21 +119,21 @@ def bot(shared_bot: LiveServer, limiter: ChosenLimiter) -> LiveServer:
     return shared_bot
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def site(example: str, shared_bot: LiveServer, logs: Path) -> Iterator[str]:
     """The address of the example in front of the scripted bot."""
     with serving(example, shared_bot.url, logs / f"{example}.log") as url:
         yield url
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def llama() -> Iterator[FakeLlama]:
     """The language model's server, from a script."""
     with FakeLlama() as fake:
         yield fake
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def answering_bot(
     llama: FakeLlama, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LiveServer]:
@@ -153,16 +153,19 @@ def answering_bot(
     index.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def answering_site(example: str, answering_bot: LiveServer, logs: Path) -> Iterator[str]:
     """The address of the example in front of the bot itself."""
     with serving(example, answering_bot.url, logs / f"{example}-answering.log") as url:
         yield url
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One for all. Closed with this folder's tests: its event loop would stand in the way of others."""
+    """Closed with the file's tests: while Playwright's event loop runs, no async test can.
+
+    A fixture of scope `package` would stay until the end, since these folders are no packages.
+    """
     with chromium() as browser:
         yield browser
 

@@ -16,7 +16,7 @@ from bot.chat import errors, phrases
 from bot.chat.admission import Ticket
 from bot.chat.events import Chunk, Done, Event, Failed, Progress, Queued, Sources, Start
 from bot.chat.ports import Finished, Message, PromptProgress, TextDelta
-from bot.chat.prompt import INSIST, NO_ANSWER, TAIL
+from bot.chat.prompt import INSIST, LOOK, NO_ANSWER, TAIL
 from bot.chat.service import Ask, ChatService
 from corpus.errors import EmbedderUnavailable
 from corpus.model import Language
@@ -487,7 +487,8 @@ async def test_the_language_changes_with_the_third_question(stage: Stage) -> Non
         stage.near()
         stage.model.enqueue_text("Stripe [1].")
         await stage.ask(question, history=turns(*past))
-        assert stage.model.prompts[-1][-1].content == f"{question}\n{TAIL[language]}"  # type: ignore[index]
+        rule = LOOK[language].format(n=1) + TAIL[language]  # type: ignore[index]
+        assert stage.model.prompts[-1][-1].content == f"{question}\n{rule}"
         past = (*past, question, "Stripe.")
 
 
@@ -502,7 +503,7 @@ async def test_a_question_that_leans_has_the_turn_before_it_and_no_failed_one(st
     assert [(m.role, m.content) for m in stage.model.prompts[0][1:]] == [
         ("user", "Where is the shop?"),
         ("assistant", "Here."),  # its numbers count other passages
-        ("user", f"{LEANING}\n{TAIL['en']}"),
+        ("user", f"{LEANING}\n{LOOK['en'].format(n=1)}{TAIL['en']}"),
     ]
 
 
@@ -511,7 +512,9 @@ async def test_a_question_that_stands_alone_costs_no_history(stage: Stage) -> No
     stage.near()
     stage.model.enqueue_text("Stripe [1].")
     await stage.ask(KNOWN, history=turns("Where is the shop?", "Here."))
-    assert [m.content for m in stage.model.prompts[0][1:]] == [f"{KNOWN}\n{TAIL['en']}"]
+    assert [m.content for m in stage.model.prompts[0][1:]] == [
+        f"{KNOWN}\n{LOOK['en'].format(n=1)}{TAIL['en']}"
+    ]
 
 
 async def test_a_conversation_on_one_page_only_grows(stage: Stage) -> None:
@@ -530,7 +533,7 @@ async def test_a_conversation_on_one_page_only_grows(stage: Stage) -> None:
     assert after[: len(before)] == before
     assert [(m.role, m.content) for m in after[len(before) :]] == [
         ("assistant", "With Stripe [1]."),
-        ("user", f"{LEANING}\n{TAIL['en']}"),
+        ("user", f"{LEANING}\n{LOOK['en'].format(n=1)}{TAIL['en']}"),
     ]
 
 

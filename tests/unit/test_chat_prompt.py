@@ -12,7 +12,7 @@ import pytest
 
 from bot.chat.context import Context, Excerpt
 from bot.chat.ports import Message
-from bot.chat.prompt import NO_ANSWER, RULES, TAIL, build, fit, system_text
+from bot.chat.prompt import NO_ANSWER, RULES, TAIL, build, fit, system_text, user_text
 from bot.chat.sanitize import neutralise
 from corpus.model import Chunk, Language
 from corpus.reader import Passage
@@ -77,6 +77,12 @@ def test_the_language_rule_is_the_very_last_line_in_that_language(
     messages = build(PERSONA, read, past, "¿RAG?\n(Answer in French.)", language)
     assert messages[-1].content.splitlines()[-1] == rule
     assert rule not in messages[0].content
+
+
+def test_on_a_page_the_best_passage_is_pointed_at() -> None:
+    page = Context(prefix=(passage("A"), passage("B")), found=(2,), shared=True)
+    assert user_text(page, "Why?", "en") == f"Why?\n(Look at [2] first.) {TAIL['en']}"
+    assert user_text(page, "¿Y?", "es") == f"¿Y?\n(Mira sobre todo [2].) {TAIL['es']}"
 
 
 def test_passages_are_numbered_from_one_with_their_breadcrumb() -> None:

@@ -59,14 +59,14 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One for all. Closed with this folder's tests: its event loop would stand in the way of others."""
+    """Closed with the file's tests: while Playwright's event loop runs, no async test can."""
     with chromium() as browser:
         yield browser
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def shared_stage() -> Iterator[Stage]:
     """The server of the host pages."""
     with running_stage() as stage:
@@ -119,7 +119,7 @@ def watch(page: Page, *own: str) -> Watched:
     return watched
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def shared_page(browser: Browser, shared_stage: Stage) -> Iterator[tuple[Page, Watched]]:
     """One page: a new renderer for each test would take longer than most tests."""
     context = browser.new_context(locale="en-GB")

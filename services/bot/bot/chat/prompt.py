@@ -31,6 +31,8 @@ TAIL: dict[Language, str] = {
     "es": "(Responde en español.)",
     "en": "(Answer in English.)",
 }
+LOOK: dict[Language, str] = {"es": "(Mira sobre todo [{n}].) ", "en": "(Look at [{n}] first.) "}
+"""Points at the best passage. On a page of nine, models of 0.5B and 1.5B else take the wrong one."""
 INSIST: dict[Language, str] = {
     "es": "(Escribe toda la respuesta en español, también lo que los pasajes dicen en inglés.)",
     "en": "(Write the whole answer in English, also what the passages say in Spanish.)",
@@ -56,7 +58,8 @@ def user_text(
     context: Context, question: str, language: Language, notes: Sequence[str] = ()
 ) -> str:
     """The last message: excerpts and notes where there are any, the question, the language rule."""
-    parts = [f"{neutralise(question)}\n{TAIL[language]}"]
+    look = LOOK[language].format(n=context.found[0]) if context.shared and context.found else ""
+    parts = [f"{neutralise(question)}\n{look}{TAIL[language]}"]
     if notes:
         parts.insert(0, "\n".join(map(neutralise, notes)))
     if context.excerpts:
