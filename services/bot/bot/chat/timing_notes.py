@@ -12,7 +12,9 @@ from corpus.reader import Index, Passage
 from corpus.time_notes import section_note, span_note
 
 MOST_NOTES = 4  # some 20 tokens each, and every token costs 30 ms
-SUMMED = frozenset({"years-of", "how-long", "where", "which-companies"})
+LENGTHS = frozenset({"years-of", "how-long", "since-when", "until-when"})
+"""Intents that want a length. Where and for whom somebody worked stands on the page already."""
+SUMMED = frozenset({"years-of", "how-long"})
 """Intents that want all entries together."""
 
 
@@ -22,7 +24,7 @@ def time_notes(found: Found, context: Context, language: Language, today: date) 
     They count to `today`, the day of the question, so they stand behind it and not on the page.
     """
     asked = found.retrieved.time
-    if asked is None:
+    if asked is None or asked.intent not in LENGTHS:
         return ()
     notes: list[str] = []
     for n in context.found:
