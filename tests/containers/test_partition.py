@@ -90,7 +90,9 @@ def test_f9_redis_is_full(stack: Stack, tmp_path: Path, figure: Figure) -> None:
 def network(stack: Stack, name: str, action: str) -> None:
     """Take the bot out of one of its networks, or put it back."""
     project = stack.environment["COMPOSE_PROJECT_NAME"]
-    docker("network", action, f"{project}_{name}", stack.container("bot"))
+    # Compose gives the service's name to a container's address; without it nobody finds the bot there again.
+    options = ["--alias", "bot"] if action == "connect" else []
+    docker("network", action, *options, f"{project}_{name}", stack.container("bot"))
 
 
 def test_f15_the_network_to_redis_comes_apart(stack: Stack, figure: Figure) -> None:

@@ -203,16 +203,9 @@ def test_who_is_not_the_gateway_can_forge_nothing(stack: Stack, figure: Figure) 
         f"-H 'Content-Type: application/json' -H \"X-Forwarded-For: 203.0.113.$i\" -d '{body}' "
         "http://bot:7331/api/chat & i=$((i+1)); done; wait"
     )
-    there = ("curl", "-s", "-o", "/dev/null", "-m", "10", "http://bot:7331/api/health")
-    for _ in range(3):
-        # After a change of scale the name may not resolve for a while: 000 is no answer at all.
-        eventually(lambda: stack.execute("chat", *there).returncode == 0, "a bot beside the model")
-        begun = time.monotonic()
-        codes = stack.execute("chat", "sh", "-c", script).stdout.split()
-        came_back = (time.monotonic() - begun) / SECONDS_EACH
-        if "000" not in codes:
-            break
-        time.sleep(BURST * SECONDS_EACH)
+    begun = time.monotonic()
+    codes = stack.execute("chat", "sh", "-c", script).stdout.split()
+    came_back = (time.monotonic() - begun) / SECONDS_EACH
     assert len(codes) == 24
     assert codes.count("429") >= 24 - BURST - came_back - 1, codes
     figure("A5 forged beside", f"24 addresses claimed, {codes.count('200')} answered, "
