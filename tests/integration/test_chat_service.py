@@ -709,3 +709,15 @@ async def test_a_cold_page_is_evaluated_alone_first_and_the_next_visitor_finds_i
     assert (timings.cached_tokens, timings.evaluated_tokens) == (TOKENS, 20)
     assert timings.restore_ms == 9
     assert done(cold).timings.evaluated_tokens >= TOKENS
+
+
+async def test_an_answer_prepared_for_nobody_leaves_no_conversations_state(index: Index) -> None:
+    """A state of 30 MB would be written to the disk for each suggested question."""
+    stage = Stage(index, known=True)
+    stage.states.enabled = True
+    stage.near()
+    stage.model.enqueue(TextDelta(text="With Stripe [1]."), FINISHED)
+    with stage.source.lease() as state:
+        await stage.service._answer_suggested(state, KNOWN, "en", stage.service.admit())
+    assert [conversation for _, conversation in stage.states.restored] == [None]
+    assert done(await stage.ask(KNOWN)).route == "known"

@@ -11,6 +11,7 @@ from corpus.spans import Span
 
 Kind = Literal["project", "doc", "post"]
 Language = Literal["en", "es"]
+LANGUAGES: tuple[Language, ...] = ("en", "es")
 KINDS: tuple[Kind, ...] = ("project", "doc", "post")
 
 

@@ -34,7 +34,8 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     question: str
     past: tuple[Message, ...]
-    conversation_id: str
+    conversation_id: str | None
+    """None where nobody will go on from the answer."""
     first: bool = False
     """Nothing was said before, so that the answer suits everybody who asks the same."""
     suggested: bool = False

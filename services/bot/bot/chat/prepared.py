@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from bot.chat.known import identity_of, known_key
 from bot.chat.ports import KnownAnswer, KnownKey, KnownStores
 from bot.chat.suggestions import MOST_SHOWN, generated_questions
-from corpus.model import IndexMeta, Language
+from corpus.model import LANGUAGES, IndexMeta, Language
 from corpus.reader import Index
 from corpus.settings import Settings
-
-LANGUAGES: tuple[Language, ...] = ("en", "es")
 
 
 class Prepared:

@@ -44,7 +44,7 @@ class Reading:
         found: Found,
         question: str,
         past: Sequence[Message],
-        conversation_id: str,
+        conversation_id: str | None,
         language: Language,
     ) -> tuple[Task, Page | None]:
         """What to ask of the model, and the page it rests on (None without pages).
@@ -59,7 +59,7 @@ class Reading:
                 said_before=tuple(questions(past)),
                 notes=time_notes(found, context, language, self._today()), quote=found.sentences,
             ), None  # fmt: skip
-        thread = self._threads.find(conversation_id, past)
+        thread = self._threads.find(conversation_id, past) if conversation_id else None
         page = choose_page(found.index, found.hits, thread.page_key if thread else None)
         if thread is not None and thread.page_key != page.key:
             thread = None
@@ -86,7 +86,7 @@ class Reading:
 
     def remember(self, task: Task, page: Page, answered: Answered) -> None:
         """After a whole answer: the next question of the conversation may go on from here."""
-        if not task.conversation_id:
+        if task.conversation_id is None:
             return
         self._threads.keep(
             task.conversation_id,

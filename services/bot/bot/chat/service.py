@@ -16,13 +16,13 @@ from bot.chat.events import Done, Event, Failed, Start
 from bot.chat.generate import Answered, Declined, Generator, Task
 from bot.chat.grounded import Asked, Grounded
 from bot.chat.ports import IndexState, Message, Ports
-from bot.chat.prepared import LANGUAGES, Prepared
+from bot.chat.prepared import Prepared
 from bot.chat.smalltalk import SmallTalk, recognise
 from bot.chat.states import NoStates
 from bot.chat.turn import Turn
 from bot.chat.warming import Warmer, Warmth
 from corpus.language import detect_language
-from corpus.model import Language
+from corpus.model import LANGUAGES, Language
 from corpus.settings import Settings
 from corpus.text import clean
 
@@ -99,7 +99,7 @@ class ChatService:
             model=self._settings.provider.model,
             persona=phrases.IDENTITY["en"].format(name=persona.name),
             topics={str(language): topics for language, topics in persona.topics.items()},
-            languages=("en", "es"),
+            languages=LANGUAGES,
             suggested_questions=self._suggested(),
             warmth=self.warmer.warmth(),
         )
@@ -115,7 +115,7 @@ class ChatService:
         self, state: IndexState, question: str, language: Language, ticket: Ticket
     ) -> None:
         """Have the answer to a suggested question ready."""
-        asked = Asked(question=question, past=(), conversation_id="", first=True, suggested=True)
+        asked = Asked(question=question, past=(), conversation_id=None, first=True, suggested=True)
         turn = Turn(language)
         async with aclosing(self._grounded.answer(state, asked, turn, ticket)) as events:
             async for _ in events:
