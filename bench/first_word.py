@@ -32,7 +32,7 @@ from msgspec.structs import replace
 from bench.bots import Timed, ask, chat_server, embed_server, indexed, serving, warmed
 from bench.chart import bars
 from bench.figures import table
-from bench.key_facts import share
+from bot.evaluation.facts import share
 from corpus.settings import KnownAnswerSettings, Settings
 from native.chosen import chosen_models
 from native.preflight import ready_llama_server

@@ -26,12 +26,12 @@ import msgspec
 from msgspec.structs import replace
 
 from bench.figures import table
-from bench.key_facts import folded, holds
 from bench.squad import Question, build_index, read_corpus, read_questions
 from bot.adapters.build import open_ports
 from bot.chat.events import Chunk, Done, Failed
 from bot.chat.ports import Ports
 from bot.chat.service import Ask, ChatService
+from bot.evaluation.facts import folded, holds
 from corpus.embedding import EmbeddingClient
 from corpus.settings import KnownAnswerSettings, RedisSettings, Settings
 from corpus.settings_file import load_settings

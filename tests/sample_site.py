@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from bench import key_facts
+from bot.evaluation import facts
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
@@ -40,8 +40,8 @@ def split_text(text: str) -> tuple[dict[str, Any], str]:
 
 @cache
 def folded(path: Path) -> str:
-    """The whole file as `bench.key_facts.holds` wants it."""
-    return key_facts.folded(path.read_text(encoding="utf-8"))
+    """The whole file as `bot.evaluation.facts.holds` wants it."""
+    return facts.folded(path.read_text(encoding="utf-8"))
 
 
 def by_file_name(file_name: str) -> Path:

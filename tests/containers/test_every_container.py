@@ -25,7 +25,7 @@ from tests.containers.test_faults import (
     kill,
 )
 from tests.sse_client import COMMENT, read_sse
-from tests.widget.conftest import FLAGS, find_chromium, unavailable
+from tests.widget.conftest import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -115,19 +115,11 @@ def test_what_ends_an_answer(
 @pytest.mark.browser
 def test_the_widget_says_that_an_answer_broke_off(stack: Stack, figure: Figure) -> None:
     """The bot, then the gateway, killed while the demo page waits for the model."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ModuleNotFoundError:
-        unavailable("no playwright: `pip install -r requirements/dev.txt` gets it")
-    if (program := find_chromium()) is None:
-        unavailable("no chromium: `apt-get install chromium` gets it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=[*FLAGS])
-        try:
-            said = {name: broken_off(stack, browser.new_page(locale="en-GB"), name)
-                    for name in ("bot", "gateway")}  # fmt: skip
-        finally:
-            browser.close()
+    with chromium() as browser:
+        said = {
+            name: broken_off(stack, browser.new_page(locale="en-GB"), name)
+            for name in ("bot", "gateway")
+        }
     figure("widget", "; ".join(f"{name} killed: {text!r}" for name, text in said.items()))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from bot.adapters.limiter import LocalLimiter
 from bot.app import create_app
 from bot.log import JsonFormatter
 from corpus.settings import FeedbackSettings, RateLimitSettings, Settings
+from tests.captured_log import captured_log
 from tests.clock import Clock
 from tests.fakes import ScriptedChat, fake_ports
 from tests.live_server import LiveServer, question, raw_post, serve_in_thread, serve_scripted
@@ -203,20 +203,8 @@ def test_an_owner_can_switch_it_off() -> None:
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
     """Everything that any logger says, at every level."""
-    stream = io.StringIO()
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(JsonFormatter())
-    # The test's own client runs in this process too.
-    handler.addFilter(lambda record: not record.name.startswith(("httpx", "httpcore")))
-    root = logging.getLogger()
-    level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    try:
-        yield stream
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(level)
+    with captured_log(JsonFormatter()) as text:
+        yield text
 
 
 def provoke(bot: LiveServer) -> str:

@@ -15,6 +15,7 @@ from bot.chat.events import Chunk
 from bot.chat.ports import TextDelta
 from bot.log import JsonFormatter, TextFormatter
 from corpus.settings import Settings
+from tests.captured_log import captured_log
 from tests.fakes import DONE, FakeModel, fake_ports
 from tests.live_server import LiveServer, question, raw_post, serve_in_thread, serve_scripted
 
@@ -24,20 +25,8 @@ CANARY = "canary-7f3a-maria@example.com-600123123"
 @pytest.fixture(params=[JsonFormatter(), TextFormatter()], ids=["json", "text"])
 def log(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
     """Everything that any logger says, at every level, in the product's format."""
-    stream = io.StringIO()
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(request.param)
-    # The test's own client runs in this process too.
-    handler.addFilter(lambda record: not record.name.startswith(("httpx", "httpcore")))
-    root = logging.getLogger()
-    level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    try:
-        yield stream
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(level)
+    with captured_log(request.param) as text:
+        yield text
 
 
 def provoke(bot: LiveServer) -> None:

@@ -9,9 +9,9 @@ from typing import Any, get_args
 
 import pytest
 
-from bench.key_facts import folded as fold
-from bench.key_facts import holds, share
 from bot.chat.events import Route
+from bot.evaluation.facts import folded as fold
+from bot.evaluation.facts import holds, share
 from bot.evaluation.question_files import read_questions
 from bot.evaluation.time_facts import COMPUTED, given, ranges
 from corpus.language import detect_language

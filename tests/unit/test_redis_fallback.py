@@ -8,6 +8,7 @@ from bot.adapters.redis_fallback import LocalAllowances, network_bucket
 from bot.adapters.redis_meter import LocalBudget
 from bot.chat.ports import AddressLimiter
 from corpus.settings import RateLimitSettings
+from tests.clock import Clock
 
 pytestmark = pytest.mark.anyio
 
@@ -18,18 +19,6 @@ LIMITS = RateLimitSettings(
     model_seconds_per_minute=30,
     model_seconds_burst=20,
 )
-
-
-class Clock:
-    """Seconds that pass when told to."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def nanoseconds(self) -> int:
-        return int(self.now * 1_000_000_000)
 
 
 def allowances(clock: Clock) -> tuple[LocalAllowances, LocalBudget]:

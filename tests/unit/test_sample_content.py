@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bench.key_facts import folded as fold
-from bench.key_facts import holds
+from bot.evaluation.facts import folded as fold
+from bot.evaluation.facts import holds
 from tests.sample_site import (
     DATA,
     DOCUMENTS,

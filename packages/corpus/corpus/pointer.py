@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from corpus.durable import replace_file
 from corpus.errors import IndexDamaged, IndexMissing
 
 POINTER_NAME = "current.json"
@@ -59,23 +60,12 @@ def read_pointer(folder: Path) -> Pointer:
 
 
 def write_pointer(folder: Path, pointer: Pointer) -> None:
-    """Replace the pointer atomically and durably (write, fsync, rename, fsync of the folder)."""
-    temporary = folder / f".{POINTER_NAME}.{os.getpid()}"
-    with temporary.open("wb") as file:
-        file.write(msgspec.json.encode(pointer) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(folder / POINTER_NAME)
-    fsync_folder(folder)
-
-
-def fsync_folder(folder: Path) -> None:
-    """Make a rename in `folder` durable: without it a power cut can undo it (ALICE, OSDI'14)."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    """Replace the pointer atomically and durably."""
+    replace_file(
+        folder / POINTER_NAME,
+        msgspec.json.encode(pointer) + b"\n",
+        temporary=folder / f".{POINTER_NAME}.{os.getpid()}",
+    )
 
 
 def file_sha256(path: Path) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from corpus.durable import sync
 from corpus.errors import CorpusError, IndexBusy, IndexDamaged
 from corpus.model import Chunk, Document, IndexMeta
 from corpus.passage import page_text
@@ -27,7 +28,6 @@ from corpus.pointer import (
     POINTER_NAME,
     Pointer,
     file_sha256,
-    fsync_folder,
     read_pointer,
     write_pointer,
 )
@@ -114,7 +114,7 @@ def publish(folder: Path, meta: IndexMeta, batches: Sequence[IndexBatch]) -> Poi
             built_at=meta.built_at,
         )
         temporary.replace(final)
-        fsync_folder(folder)
+        sync(folder)
         write_pointer(folder, pointer)
     finally:
         temporary.unlink(missing_ok=True)
@@ -158,11 +158,7 @@ def _write(path: Path, meta: IndexMeta, batches: Sequence[IndexBatch]) -> None:
         (verdict,) = connection.execute("PRAGMA integrity_check").fetchone()
         if verdict != "ok":
             raise IndexDamaged(f"the new index fails SQLite's own check: {verdict}")
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(path)
 
 
 def _insert_document(connection: sqlite3.Connection, document: Document) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from corpus.model import Document, Kind, Language
+from corpus.model import LANGUAGES, Document, Kind, Language
 from corpus.settings import PersonaSettings
 from indexer.document import ParsedDocument
 from indexer.metadata import Metadata
@@ -16,7 +16,6 @@ from indexer.sections import outline
 
 MAX_TAGS = 24
 MAX_DESCRIPTION_CHARS = 300
-LANGUAGES: tuple[Language, ...] = ("en", "es")
 
 TITLES: dict[Language, str] = {"en": "About this site", "es": "Sobre este sitio"}
 HEADINGS: dict[Language, dict[Kind, str]] = {

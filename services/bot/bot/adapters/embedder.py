@@ -11,7 +11,7 @@ import httpx
 import msgspec
 
 from bot.adapters.breaker import CircuitBreaker
-from bot.adapters.upstream import open_client, send
+from bot.adapters.upstream import Upstream, send
 from corpus.embedding import EMBEDDINGS_ROUTE, read_vectors, request_body
 from corpus.errors import EmbedderUnavailable, EmbeddingInputTooLong, EmbeddingRejected
 from corpus.model import PROBE_TEXT
@@ -26,7 +26,7 @@ MAX_CONNECTIONS = 16
 SAME_MODEL_COSINE = 0.999
 
 
-class LlamaEmbedder:
+class LlamaEmbedder(Upstream):
     """A bot.chat.ports.QueryEmbedder. Open it before use and close it after."""
 
     def __init__(
@@ -36,29 +36,12 @@ class LlamaEmbedder:
         on_recovery: Callable[[], None] | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        super().__init__(settings.endpoint, MAX_CONNECTIONS)
         self._settings = settings
         self._on_recovery = on_recovery
         self._breaker = CircuitBreaker(clock=clock)
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._last_probe: Vector | None = None
-        self._http: httpx.AsyncClient | None = None
-
-    async def open(self) -> None:
-        """Make the HTTP client; nothing is sent yet."""
-        self._http = open_client(self._settings.endpoint, MAX_CONNECTIONS)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        if self._http is not None:
-            await self._http.aclose()
-            self._http = None
-
-    async def __aenter__(self) -> LlamaEmbedder:
-        await self.open()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     async def embed_query(self, text: str) -> Vector:
         """Unit vector of a question, within `query_timeout_seconds`; the last 256 are remembered.

@@ -9,7 +9,6 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
@@ -18,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from bot.chat.ports import KnownAnswer, KnownKey, KnownStores
+from corpus.durable import replace_file
 from corpus.settings import KnownAnswerSettings
 
 log = logging.getLogger("bot.adapters")
@@ -149,14 +149,8 @@ class SuggestedAnswers:
             self._saved = number
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                with temporary.open("wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                temporary.replace(path)
+                replace_file(path, content, temporary=temporary)
             except OSError as error:
-                with suppress(OSError):
-                    temporary.unlink()
                 self._tell(f"can't be written ({error.strerror}): kept in memory only")
 
     def _read(self) -> dict[KnownKey, KnownAnswer]:

@@ -19,7 +19,7 @@ from bot.adapters.llamacpp_wire import (
     refusal,
 )
 from bot.adapters.sse_frames import FrameDecoder, FrameTooLong
-from bot.adapters.upstream import body_pieces, open_client, read_beginning, send
+from bot.adapters.upstream import Upstream, body_pieces, read_beginning, send
 from bot.chat.errors import ModelError, ModelTimeout, ModelUnavailable
 from bot.chat.ports import Message, ModelEvent
 from corpus.settings import ProviderSettings
@@ -32,7 +32,7 @@ MAX_CONNECTIONS = 32  # answers come one at a time; the rest is counting and hea
 JSON_HEADERS = {"content-type": "application/json"}
 
 
-class LlamaServer:
+class LlamaServer(Upstream):
     """A bot.chat.ports.LanguageModel. Open it before use and close it after."""
 
     def __init__(
@@ -44,28 +44,11 @@ class LlamaServer:
         on_stream: Callable[[], None] = lambda: None,
     ) -> None:
         """`on_stream` is called before each generation: what the slot held is gone then."""
+        super().__init__(provider.endpoint, MAX_CONNECTIONS)
         self._provider = provider
         self._gap_seconds = gap_seconds
         self._check_seconds = check_seconds
         self._on_stream = on_stream
-        self._http: httpx.AsyncClient | None = None
-
-    async def open(self) -> None:
-        """Make the HTTP client; nothing is sent yet."""
-        self._http = open_client(self._provider.endpoint, MAX_CONNECTIONS)
-
-    async def aclose(self) -> None:
-        """Close every connection; running streams end with a ModelError."""
-        if self._http is not None:
-            await self._http.aclose()
-            self._http = None
-
-    async def __aenter__(self) -> LlamaServer:
-        await self.open()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[ModelEvent, None]:
         """Generate. Iterate it inside `contextlib.aclosing`: leaving frees the model at once.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import httpx
 
@@ -38,6 +38,32 @@ def open_client(base_url: str, max_connections: int) -> httpx.AsyncClient:
         verify=base_url.lower().startswith("https:"),
         trust_env=False,
     )
+
+
+class Upstream:
+    """A client of one server for as long as an adapter is open."""
+
+    def __init__(self, endpoint: str, max_connections: int) -> None:
+        self._endpoint = endpoint
+        self._max_connections = max_connections
+        self._http: httpx.AsyncClient | None = None
+
+    async def open(self) -> None:
+        """Make the HTTP client; nothing is sent yet."""
+        self._http = open_client(self._endpoint, self._max_connections)
+
+    async def aclose(self) -> None:
+        """Close every connection; what still runs over them fails as if the server had gone."""
+        if self._http is not None:
+            await self._http.aclose()
+            self._http = None
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
 
 async def send(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:

@@ -13,9 +13,9 @@ from typing import Any, get_args
 from litestar import Request, Response, get
 from litestar.di import NamedDependency
 
+from bot.api.direct import came_through_proxy
 from bot.api.exposition import CONTENT_TYPE, Histogram, Metric, render
 from bot.api.problems import ProblemRaised
-from bot.api.reindex import FORWARDED
 from bot.chat.errors import ChatError
 from bot.chat.events import Done, Event, Failed, Queued, Route
 from bot.chat.feedback import Outcome
@@ -150,8 +150,9 @@ async def read_metrics(
 ) -> Response[Any]:
     """The numbers, for the networks that may read them; for anybody else there is no such page."""
     address = request.client.host if request.client else ""
-    forwarded = any(name in request.headers for name in FORWARDED)
-    if forwarded or not is_within(address, settings.server.metrics_networks):
+    if came_through_proxy(request.headers) or not is_within(
+        address, settings.server.metrics_networks
+    ):
         raise ProblemRaised("not-found")
     return Response(content=metrics.page(), media_type=CONTENT_TYPE)
 

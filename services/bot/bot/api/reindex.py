@@ -12,14 +12,13 @@ from litestar import Request, Response, post
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
+from bot.api.direct import came_through_proxy
 from bot.api.problems import ProblemRaised
 from bot.chat.ports import Reindexer
 from corpus.settings import Settings
 
 logger = logging.getLogger("bot.api")
 
-# A request that carries one of these came through a gateway: the route is for direct callers only.
-FORWARDED = ("x-forwarded-for", "x-forwarded-host", "forwarded", "via", "x-real-ip")
 MIN_TOKEN_CHARS = 16  # a shorter one can be guessed; the route then stays closed
 
 
@@ -43,7 +42,7 @@ def authorise(headers: Any, token_file: str | None) -> None:
             the right token.
     """
     token = _read_token(token_file)
-    if token is None or any(name in headers for name in FORWARDED):
+    if token is None or came_through_proxy(headers):
         raise ProblemRaised("reindex-closed")
     scheme, _, given = headers.get("authorization", "").partition(" ")
     # Constant time: the comparison must not tell how many characters were right.

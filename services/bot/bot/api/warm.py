@@ -12,8 +12,8 @@ import msgspec
 from litestar import Request, Response, get, post
 from litestar.di import NamedDependency
 
+from bot.api.direct import came_through_proxy
 from bot.api.problems import ProblemRaised
-from bot.api.reindex import FORWARDED
 from bot.chat.service import ChatService
 
 
@@ -48,7 +48,7 @@ def _check_is_here(request: Request[Any, Any, Any]) -> None:
 
 
 def _is_here(request: Request[Any, Any, Any]) -> bool:
-    if request.client is None or any(name in request.headers for name in FORWARDED):
+    if request.client is None or came_through_proxy(request.headers):
         return False
     try:
         return ip_address(request.client.host).is_loopback

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from corpus.model import HEADING_JOINT, Language
+from corpus.model import HEADING_JOINT, LANGUAGES, Language
 from corpus.reader import Index
 
-LANGUAGES: tuple[Language, ...] = ("en", "es")
 MOST_MADE = 240  # 33 ms of embedding each
 
 TEMPLATES: dict[str, dict[Language, tuple[str, ...]]] = {

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from bot.chat.calibrations import OwnCalibration
 from bot.chat.gate import FEATURES
+from corpus.durable import replace_file
 from corpus.model import EmbeddingIdentity
-from corpus.pointer import fsync_folder
 from corpus.writer import writer_lock
 
 CALIBRATION_NAME = "calibration.json"
@@ -69,13 +69,8 @@ def write_stored(folder: Path, stored: Stored) -> None:
     """
     with writer_lock(folder):
         # Under this name the indexer removes what a killed run leaves behind.
-        temporary = folder / f".building-{CALIBRATION_NAME}.{os.getpid()}"
-        try:
-            with temporary.open("wb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(stored)) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(folder / CALIBRATION_NAME)
-            fsync_folder(folder)
-        finally:
-            temporary.unlink(missing_ok=True)
+        replace_file(
+            folder / CALIBRATION_NAME,
+            msgspec.json.format(msgspec.json.encode(stored)) + b"\n",
+            temporary=folder / f".building-{CALIBRATION_NAME}.{os.getpid()}",
+        )

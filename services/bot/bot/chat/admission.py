@@ -71,10 +71,6 @@ class Ticket:
             self._released = True
             self._admission._leave(self)
 
-    async def arelease(self) -> None:
-        """`release` for a BackgroundTask, which sends sync functions to a thread."""
-        self.release()
-
 
 class Admission:
     """Serves `servers` visitors at once; `queue_size` more may wait, a quarter of them one visitor's."""

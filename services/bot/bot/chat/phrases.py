@@ -38,6 +38,7 @@ SUGGESTIONS = {
     "es": "Puedes preguntarme, por ejemplo: {questions}",
     "en": "You could ask me, for example: {questions}",
 }
+SOURCE_SAYS = {"es": "La fuente dice: {quotes}", "en": "The source says: {quotes}"}
 NO_INDEX = {
     "es": "Todavía no tengo contenido que consultar. Vuelve a intentarlo dentro de unos minutos.",
     "en": "I have no content to search yet. Please try again in a few minutes.",

@@ -60,14 +60,7 @@ def link(passage: Passage) -> str:
     return f"{url}#{anchor}" if url and anchor else url
 
 
-def quote(
-    index: Index,
-    passage: Passage,
-    question: str,
-    vector: Vector | None,
-    *,
-    most_chars: int = MOST_QUOTE_CHARS,
-) -> str:
+def quote(index: Index, passage: Passage, question: str, vector: Vector | None) -> str:
     """The window of the passage nearest to the question, as plain text of one line."""
     parts = windows(passage.chunk.text)
     if not parts:
@@ -77,9 +70,9 @@ def quote(
         asked = set(content_words(question))
         best = max(range(len(parts)), key=lambda i: (len(asked & set(words(parts[i]))), -i))
     text = re.sub(r"\s+", " ", MARKUP.sub(" ", parts[best]).replace("|", " ")).strip()
-    if len(text) <= most_chars:
+    if len(text) <= MOST_QUOTE_CHARS:
         return text
-    return text[: most_chars - 1].rsplit(" ", 1)[0] + "…"
+    return text[: MOST_QUOTE_CHARS - 1].rsplit(" ", 1)[0] + "…"
 
 
 def supporting(passages: Sequence[Passage], text: str) -> int:

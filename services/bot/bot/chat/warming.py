@@ -22,7 +22,7 @@ from bot.chat.context import Context
 from bot.chat.errors import ModelError, Restarting
 from bot.chat.ports import IndexSource, IndexState, Prefix, PromptStates, Warmed
 from bot.chat.prepared import Prepared
-from corpus.model import IndexMeta, Language
+from corpus.model import LANGUAGES, IndexMeta, Language
 from corpus.reader import Index, Page
 from corpus.settings import PersonaSettings, Settings
 
@@ -204,7 +204,7 @@ class Warmer:
         if self._built is None or self._built[0] != index.meta:
             languages: tuple[Language, ...] = ("en",)
             if self._settings.persona.system_prompt_es is not None:
-                languages = ("en", "es")
+                languages = LANGUAGES
             prefixes = tuple(
                 (page, prefix_of(self._settings.persona, page, language))
                 for page in index.pages

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import ProxyHandler, Request, build_opener
 
 import click
 
+from bot.cli.fetch import fetch_document
 from bot.cli.options import EXIT_REFUSED, CommandFailed, config_option, load, local_url
 
 TIMEOUT_SECONDS = 5.0
@@ -56,31 +54,14 @@ def warming(base: str, *, start: bool = False) -> dict[str, Any]:
     """How far the bot at `base` is, after telling it to begin.
 
     Raises:
-        CommandFailed: exit code 1; nothing there, or something else.
+        CommandFailed: exit code 1; nothing there, something else, or a bot on another machine.
     """
-    if not base.startswith(("http://", "https://")):
-        raise click.UsageError(f"{base} is not an http address")
-    opener = build_opener(ProxyHandler({}))
-    request = Request(  # noqa: S310  (checked above)
-        f"{base}/api/warm",
-        method="POST" if start else "GET",
-        headers={"content-type": "application/json"},
-        data=b"{}" if start else None,
+    keys = {"enabled", "warm", "pages", "working", "eta_seconds"}
+    return fetch_document(
+        base,
+        "/api/warm",
+        keys,
+        timeout_seconds=TIMEOUT_SECONDS,
+        post=start,
+        forbidden="takes this from its own machine only",
     )
-    try:
-        with opener.open(request, timeout=TIMEOUT_SECONDS) as reply:
-            found: dict[str, Any] = json.loads(reply.read())
-            if found.keys() >= {"enabled", "warm", "pages", "working", "eta_seconds"}:
-                return found
-    except HTTPError as error:
-        with error:
-            if error.code == 403:
-                raise CommandFailed(
-                    f"{base} takes this from its own machine only", EXIT_REFUSED
-                ) from error
-    except (URLError, OSError) as error:
-        reason = getattr(error, "reason", error)
-        raise CommandFailed(f"no bot answers at {base}: {reason}", EXIT_REFUSED) from error
-    except ValueError:
-        pass
-    raise CommandFailed(f"{base} is not a portfolio-bot", EXIT_REFUSED)

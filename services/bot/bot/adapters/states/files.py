@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import secrets
 import stat
@@ -11,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+
+from corpus.durable import replace_file
 
 NAME = re.compile(r"[pct]-[0-9a-f]{32}")
 """p: a page's state, c: a conversation's, t: being written. Nothing else in the folder is touched."""
@@ -61,26 +62,13 @@ def digest(path: Path) -> str:
     return total.hexdigest()
 
 
-def sync(path: Path) -> None:
-    """Wait until a file or folder is on the disk; raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def write_note(folder: Path, note: Note) -> None:
     """Put the note in place at once; raises OSError."""
-    draft = folder / (new_name("t") + NOTE)
-    try:
-        draft.write_bytes(msgspec.json.encode(note))
-        sync(draft)
-        draft.rename(folder / (note.name + NOTE))
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-    sync(folder)
+    replace_file(
+        folder / (note.name + NOTE),
+        msgspec.json.encode(note),
+        temporary=folder / (new_name("t") + NOTE),
+    )
 
 
 def read_note(path: Path) -> Note | None:

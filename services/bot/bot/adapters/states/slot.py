@@ -30,7 +30,7 @@ from bot.adapters.states.fingerprint import (
     Props,
     ServedModels,
 )
-from bot.adapters.upstream import body_pieces, open_client, read_beginning, send
+from bot.adapters.upstream import Upstream, body_pieces, read_beginning, send
 from bot.chat.errors import ModelError, ModelTimeout, ModelUnavailable
 from bot.chat.ports import PromptProgress
 from corpus.settings import ProviderSettings
@@ -99,7 +99,7 @@ class _Completion(Struct):
     completion_probabilities: list[_Position] = []
 
 
-class SlotServer:
+class SlotServer(Upstream):
     """The chat server, seen from its slot. Open it before use and close it after."""
 
     def __init__(
@@ -108,19 +108,9 @@ class SlotServer:
         *,
         action_seconds: float = ACTION_SECONDS,
     ) -> None:
+        super().__init__(provider.endpoint, MAX_CONNECTIONS)
         self._provider = provider
         self._action_seconds = action_seconds
-        self._http: httpx.AsyncClient | None = None
-
-    async def open(self) -> None:
-        """Make the HTTP client; nothing is sent yet."""
-        self._http = open_client(self._provider.endpoint, MAX_CONNECTIONS)
-
-    async def aclose(self) -> None:
-        """Close every connection."""
-        if self._http is not None:
-            await self._http.aclose()
-            self._http = None
 
     async def props(self) -> Props:
         """What runs there now; raises SlotError."""

@@ -24,9 +24,9 @@ from bot.adapters.states.files import (
     identity,
     new_name,
     read_note,
-    sync,
     write_note,
 )
+from corpus.durable import sync
 
 FOREIGN_SECONDS = 86_400.0
 """States of another chat server are kept so long: somebody may be trying a model out."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from bot.chat.phrases import SOURCE_SAYS
 from corpus.model import Language
 
-SOURCE_SAYS: dict[Language, str] = {
-    "es": "La fuente dice: {quotes}",
-    "en": "The source says: {quotes}",
-}
 MARKS: dict[Language, tuple[str, str]] = {"es": ("«", "»"), "en": ("“", "”")}
 CITATIONS = re.compile(r"\s{0,4}\[\d{1,4}\]")
 QUOTATION_MARKS = re.compile('[«»“”"]')
