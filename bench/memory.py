@@ -137,6 +137,8 @@ def serving(folder: Path, fake: FakeLlama) -> Iterator[tuple[psutil.Process, str
         "PORTFOLIO_BOT__RAG__THRESHOLD": "0",
         "PORTFOLIO_BOT__PROVIDERS__0__ENDPOINT": fake.url,
         "PORTFOLIO_BOT__EMBEDDINGS__ENDPOINT": fake.url,
+        # The stand-in's answers are for the questions asked here.
+        "PORTFOLIO_BOT__PROVIDERS__0__WARM_WHEN_IDLE": "false",
         "PORTFOLIO_BOT__SERVER__RATE_LIMIT__BURST": "1000000",
         "PORTFOLIO_BOT__SERVER__RATE_LIMIT__REQUESTS_PER_MINUTE": "1000000",
     }

@@ -17,7 +17,7 @@ import pytest
 from bot.app import create_app
 from corpus.embedding import EmbeddingClient
 from corpus.language import detect_language
-from corpus.settings import ProviderSettings, Settings
+from corpus.settings import KnownAnswerSettings, ProviderSettings, Settings
 from corpus.settings_file import load_settings
 from corpus.text import fold
 from indexer import job
@@ -74,11 +74,14 @@ def tiny_bot(site: Settings, chat_server: ModelServer) -> Iterator[str]:
 
 
 def with_model(settings: Settings, server: ModelServer) -> Settings:
-    # Deadlines of a crowded test machine, not of the product.
+    # Deadlines of a crowded test machine, not of the product. The questions are asked of the model:
+    # after 5 s of rest the bot would have its answers to the suggested ones ready.
     provider = ProviderSettings(
-        model=server.model, endpoint=server.url, first_token_seconds=600, total_seconds=900
-    )
-    return msgspec.structs.replace(settings, providers=(provider,))
+        model=server.model, endpoint=server.url, first_token_seconds=600, total_seconds=900,
+        warm_when_idle=False,
+    )  # fmt: skip
+    known = KnownAnswerSettings(enabled=False)
+    return msgspec.structs.replace(settings, providers=(provider,), known_answers=known)
 
 
 def ask(url: str, question: str, *history: str) -> dict[str, Any]:
