@@ -16,7 +16,7 @@ from bot.chat import errors, phrases
 from bot.chat.admission import Ticket
 from bot.chat.events import Chunk, Done, Event, Failed, Progress, Queued, Sources, Start
 from bot.chat.ports import Finished, Message, PromptProgress, TextDelta
-from bot.chat.prompt import INSIST, LOOK, NO_ANSWER, TAIL
+from bot.chat.prompt import INSIST, NO_ANSWER, POINTED_TAIL
 from bot.chat.service import Ask, ChatService
 from corpus.errors import EmbedderUnavailable
 from corpus.model import Language
@@ -358,8 +358,8 @@ async def test_an_answer_in_the_wrong_language_is_never_seen_and_asked_for_again
     events = await stage.ask(CONOCIDA)
     assert text(events).startswith("En la tienda se paga con Stripe.")
     first, second = stage.model.prompts
-    assert first[-1].content.endswith(TAIL["es"])
-    assert second[-1].content.endswith(INSIST["es"])
+    assert first[-1].content.endswith(POINTED_TAIL["es"].format(n=1))
+    assert second[-1].content == f"{first[-1].content}\n{INSIST['es']}"
     assert first[:-1] == second[:-1]
 
 
@@ -487,7 +487,7 @@ async def test_the_language_changes_with_the_third_question(stage: Stage) -> Non
         stage.near()
         stage.model.enqueue_text("Stripe [1].")
         await stage.ask(question, history=turns(*past))
-        rule = LOOK[language].format(n=1) + TAIL[language]  # type: ignore[index]
+        rule = POINTED_TAIL[language].format(n=1)  # type: ignore[index]
         assert stage.model.prompts[-1][-1].content == f"{question}\n{rule}"
         past = (*past, question, "Stripe.")
 
@@ -503,7 +503,7 @@ async def test_a_question_that_leans_has_the_turn_before_it_and_no_failed_one(st
     assert [(m.role, m.content) for m in stage.model.prompts[0][1:]] == [
         ("user", "Where is the shop?"),
         ("assistant", "Here."),  # its numbers count other passages
-        ("user", f"{LEANING}\n{LOOK['en'].format(n=1)}{TAIL['en']}"),
+        ("user", f"{LEANING}\n{POINTED_TAIL['en'].format(n=1)}"),
     ]
 
 
@@ -513,7 +513,7 @@ async def test_a_question_that_stands_alone_costs_no_history(stage: Stage) -> No
     stage.model.enqueue_text("Stripe [1].")
     await stage.ask(KNOWN, history=turns("Where is the shop?", "Here."))
     assert [m.content for m in stage.model.prompts[0][1:]] == [
-        f"{KNOWN}\n{LOOK['en'].format(n=1)}{TAIL['en']}"
+        f"{KNOWN}\n{POINTED_TAIL['en'].format(n=1)}"
     ]
 
 
@@ -533,7 +533,7 @@ async def test_a_conversation_on_one_page_only_grows(stage: Stage) -> None:
     assert after[: len(before)] == before
     assert [(m.role, m.content) for m in after[len(before) :]] == [
         ("assistant", "With Stripe [1]."),
-        ("user", f"{LEANING}\n{LOOK['en'].format(n=1)}{TAIL['en']}"),
+        ("user", f"{LEANING}\n{POINTED_TAIL['en'].format(n=1)}"),
     ]
 
 

@@ -81,8 +81,8 @@ def test_the_language_rule_is_the_very_last_line_in_that_language(
 
 def test_on_a_page_the_best_passage_is_pointed_at() -> None:
     page = Context(prefix=(passage("A"), passage("B")), found=(2,), shared=True)
-    assert user_text(page, "Why?", "en") == f"Why?\n(Look at [2] first.) {TAIL['en']}"
-    assert user_text(page, "¿Y?", "es") == f"¿Y?\n(Mira sobre todo [2].) {TAIL['es']}"
+    assert user_text(page, "Why?", "en") == "Why?\n(Look at [2], answer in English.)"
+    assert user_text(page, "¿Y?", "es") == "¿Y?\n(Mira [2] y responde en español.)"
 
 
 def test_passages_are_numbered_from_one_with_their_breadcrumb() -> None:

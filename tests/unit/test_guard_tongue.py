@@ -58,6 +58,25 @@ def test_an_answer_in_the_other_language_shows_nothing(language: Language, answe
 
 
 @pytest.mark.parametrize(
+    ("language", "begins"), [("en", "Customers "), ("es", "Vendemos "), ("en", "64 pixels,")]
+)
+def test_over_pages_in_the_wanted_language_the_first_whole_word_is_enough(
+    language: Language, begins: str
+) -> None:
+    assert Tongue(language).feed(begins) == ""
+    native = Tongue(language, native=True)
+    assert native.feed(begins[:-1]) == ""
+    assert native.feed(begins[-1]) == begins
+
+
+@pytest.mark.parametrize(("wanted", "answer"), [("en", "Los pedidos"), ("es", "The order is taken")])
+def test_a_first_word_of_the_other_language_is_held_over_any_page(
+    wanted: Language, answer: str
+) -> None:
+    assert Tongue(wanted, native=True).feed(answer + " ") == ""
+
+
+@pytest.mark.parametrize(
     ("wanted", "answer"),
     [
         ("es", "PostgreSQL, SQLite, Go, Rust."),

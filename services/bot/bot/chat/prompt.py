@@ -31,7 +31,10 @@ TAIL: dict[Language, str] = {
     "es": "(Responde en español.)",
     "en": "(Answer in English.)",
 }
-LOOK: dict[Language, str] = {"es": "(Mira sobre todo [{n}].) ", "en": "(Look at [{n}] first.) "}
+POINTED_TAIL: dict[Language, str] = {
+    "es": "(Mira [{n}] y responde en español.)",
+    "en": "(Look at [{n}], answer in English.)",
+}
 """Points at the best passage. On a page of nine, models of 0.5B and 1.5B else take the wrong one."""
 INSIST: dict[Language, str] = {
     "es": "(Escribe toda la respuesta en español, también lo que los pasajes dicen en inglés.)",
@@ -58,8 +61,9 @@ def user_text(
     context: Context, question: str, language: Language, notes: Sequence[str] = ()
 ) -> str:
     """The last message: excerpts and notes where there are any, the question, the language rule."""
-    look = LOOK[language].format(n=context.found[0]) if context.shared and context.found else ""
-    parts = [f"{neutralise(question)}\n{look}{TAIL[language]}"]
+    pointed = context.shared and context.found
+    tail = POINTED_TAIL[language].format(n=context.found[0]) if pointed else TAIL[language]
+    parts = [f"{neutralise(question)}\n{tail}"]
     if notes:
         parts.insert(0, "\n".join(map(neutralise, notes)))
     if context.excerpts:
@@ -86,9 +90,9 @@ def build(
 
 
 def insist(messages: Sequence[Message], language: Language) -> tuple[Message, ...]:
-    """The same prompt with a stronger language rule as its last line."""
-    asked = messages[-1].content.removesuffix(TAIL[language])
-    return (*messages[:-1], Message(role="user", content=asked + INSIST[language]))
+    """The same prompt with a stronger language rule behind it: all that was evaluated is kept."""
+    again = f"{messages[-1].content}\n{INSIST[language]}"
+    return (*messages[:-1], Message(role="user", content=again))
 
 
 async def fit(

@@ -3,6 +3,9 @@
 Function words decide, and a few verbs and nouns that answers begin with. One word of the wanted language
 is enough to let the answer go; two of the other turn it down at once, and at the end of the first words
 one does where the wanted language has none. Names, titles, code and quotations do not count.
+
+Models fall into the language of what they read. Where all of that is in the wanted one, the first whole
+word lets the answer go unless it belongs to the other: each word held costs a tenth of a second and more.
 """
 
 from __future__ import annotations
@@ -57,9 +60,15 @@ OTHER: dict[Language, Language] = {"es": "en", "en": "es"}
 class Tongue:
     """Holds an answer's first words until they show its language."""
 
-    def __init__(self, wanted: Language, titles: Sequence[str] = ()) -> None:
-        """`titles`: names of several words, which say nothing of the language around them."""
+    def __init__(
+        self, wanted: Language, titles: Sequence[str] = (), *, native: bool = False
+    ) -> None:
+        """`titles`: names of several words, which say nothing of the language around them.
+
+        `native`: all that the model reads is in the wanted language.
+        """
         self._wanted: Language = wanted
+        self._native = native
         self._titles = [title.lower() for title in titles if len(title.split()) > 1]
         self._held = ""
         self.verdict: Verdict | None = None
@@ -96,13 +105,14 @@ class Tongue:
         prose = OPEN_SPAN.sub(" ", IGNORED.sub(" ", MARKS.sub(" ", self._untitled(last=last))))
         tokens = TOKEN.findall(prose)
         # The last word may go on, and the first may begin a name.
-        open_words = not last and prose[-1:].isalnum()
-        if not last and len(tokens) == 1 and tokens[0][0].isupper():
+        complete = len(tokens) - (not last and prose[-1:].isalnum())
+        if not last and not self._native and len(tokens) == 1 and tokens[0][0].isupper():
             return None
         wanted, other = (
-            _count(tokens, len(tokens) - open_words, language)
-            for language in (self._wanted, OTHER[self._wanted])
+            _count(tokens, complete, language) for language in (self._wanted, OTHER[self._wanted])
         )
+        if self._native and complete > 0 and not other:
+            return "ok"
         if wanted and wanted >= other:
             return "ok"
         if other >= ENOUGH_AGAINST and other > 2 * wanted:
