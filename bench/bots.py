@@ -91,8 +91,10 @@ def embed_server(binary: Path, model: Path, folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-def indexed(folder: Path, embed_url: str, chat_url: str, max_tokens: int) -> Settings:
-    """Settings of the sample site with an index just built in `folder`."""
+def indexed(
+    folder: Path, embed_url: str, chat_url: str, max_tokens: int, content: Path = ROOT / "data"
+) -> Settings:
+    """Settings of a site, the sample's unless said, with an index just built in `folder`."""
     settings = load_settings(ROOT / "configs/portfolio-bot.yaml", {})
     provider = replace(
         settings.provider, endpoint=chat_url, max_tokens=max_tokens,
@@ -102,9 +104,9 @@ def indexed(folder: Path, embed_url: str, chat_url: str, max_tokens: int) -> Set
         settings,
         rag=replace(
             settings.rag,
-            data_path=str(ROOT / "data/projects"),
-            docs_path=str(ROOT / "data/docs"),
-            posts_path=str(ROOT / "data/posts"),
+            data_path=str(content / "projects"),
+            docs_path=str(content / "docs"),
+            posts_path=str(content / "posts"),
             index_path=str(folder),
         ),
         embeddings=replace(settings.embeddings, endpoint=embed_url),

@@ -1,6 +1,7 @@
 """Time to the first word: a plain prompt of the top five passages, and this product warm and cold.
 
     python -m bench.first_word [--model PATH] [--questions 30] [--json] [--svg FILE]
+    python -m bench.first_word --squad FILE [--translated FILE]    # the same over longer texts
 
 One run, one model file, one index of the sample site. Each question is asked in turn of three bots,
 each with a llama-server of its own, of which one works at a time:
@@ -10,7 +11,8 @@ each with a llama-server of its own, of which one works at a time:
     cold   the same with no state on disk: what the first visitor of a page waits
 
 Then follow-up questions, two visitors who take turns, and suggested questions that are known already.
-Key facts are the labelled ones of tests/eval/gate.yaml.
+Key facts are the labelled ones of tests/eval/gate.yaml. With `--squad` the site is a SQuAD-format
+file, each article a post; `--translated` has the same questions in Spanish, and gold answers are the facts.
 """
 
 from __future__ import annotations
@@ -29,10 +31,12 @@ import numpy as np
 import yaml
 from msgspec.structs import replace
 
-from bench.bots import Timed, ask, chat_server, embed_server, indexed, serving, warmed
+from bench.bots import ROOT, Timed, ask, chat_server, embed_server, indexed, serving, warmed
 from bench.chart import bars
 from bench.figures import table
+from bench.squad_site import labelled, write_site
 from bot.evaluation.facts import share
+from corpus.model import Language
 from corpus.settings import KnownAnswerSettings, Settings
 from native.chosen import chosen_models
 from native.preflight import ready_llama_server
@@ -52,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--model", type=Path, help="a GGUF file [default: that of the profile]")
     parser.add_argument("--profile", default="default")
     parser.add_argument("--models", type=Path, default=Path("models/files"))
+    parser.add_argument("--squad", type=Path, help="a SQuAD-format file instead of the sample site")
+    parser.add_argument("--translated", type=Path, help="its questions in Spanish")
     parser.add_argument("--questions", type=int, default=30)
     parser.add_argument("--conversations", type=int, default=8)
     parser.add_argument("--max-tokens", type=int, default=96)
@@ -71,9 +77,10 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         raise SystemExit("no llama-server: `python -m native.llama_server` gets one")
     models = chosen_models(options.profile, options.models)
     model = options.model or models.chat_path
-    asked = chosen_questions(options.questions)
+    asked = _asked(options)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        content = write_site(options.squad, folder / "site") if options.squad else ROOT / "data"
         for kind in KINDS:
             (folder / kind).mkdir()
         embed = stack.enter_context(embed_server(binary, models.embed_path, folder))
@@ -86,7 +93,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             )
             for kind in KINDS
         }  # fmt: skip
-        base = indexed(folder / "index", embed, servers["warm"], options.max_tokens)
+        base = indexed(folder / "index", embed, servers["warm"], options.max_tokens, content)
         bots = {
             kind: stack.enter_context(serving(_settings(base, kind, servers[kind], folder)))
             for kind in KINDS
@@ -240,6 +247,15 @@ def render(result: dict[str, Any]) -> str:
 def say(line: str) -> None:
     """Progress, apart from the result."""
     print(line, file=sys.stderr, flush=True)
+
+
+def _asked(options: argparse.Namespace) -> list[dict[str, Any]]:
+    if not options.squad:
+        return chosen_questions(options.questions)
+    files: dict[Language, Path] = {"en": options.squad}
+    if options.translated:
+        files["es"] = options.translated
+    return labelled(options.squad, files, options.questions)
 
 
 def _settings(base: Settings, kind: str, server: str, folder: Path) -> Settings:

@@ -48,7 +48,7 @@ def read_corpus(path: Path) -> tuple[list[Paragraph], dict[str, int]]:
     """Paragraphs of a SQuAD file in order, and the paragraph number of each question id."""
     paragraphs: list[Paragraph] = []
     place: dict[str, int] = {}
-    for article, entry in enumerate(_data(path)):
+    for article, entry in enumerate(read_data(path)):
         for paragraph in entry["paragraphs"]:
             for question in paragraph["qas"]:
                 place[question["id"]] = len(paragraphs)
@@ -69,7 +69,7 @@ def read_questions(
             answers=tuple(answer["text"] for answer in question.get("answers", ())),
             impossible=bool(question.get("is_impossible", False)),
         )
-        for entry in _data(path)
+        for entry in read_data(path)
         for paragraph in entry["paragraphs"]
         for question in paragraph["qas"]
         if question["id"] in place
@@ -131,7 +131,8 @@ def paragraph_of(index: Index, row: int) -> int:
     return int(index.passage(int(index.chunk_ids[row])).document.slug)
 
 
-def _data(path: Path) -> list[dict[str, Any]]:
+def read_data(path: Path) -> list[dict[str, Any]]:
+    """Its articles; ends the program where it is not such a file."""
     try:
         data: list[dict[str, Any]] = msgspec.json.decode(path.read_bytes())["data"]
         return data

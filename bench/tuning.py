@@ -3,6 +3,7 @@
     python -m bench.tuning [--profile default] [--rounds 3] [--json]
 
 Every variant is the product's command line with one change, run alone, in turn, `rounds` times; medians.
+`tail` is a short question behind a page that the slot holds: a warm page's whole wait but the restore.
 `freed` is how long the next visitor waits after the one before left in the middle of a long prompt.
 The last table is the embedding of a question while the chat server writes an answer.
 """
@@ -24,6 +25,7 @@ import msgspec
 
 from bench.bots import CONTEXT_TOKENS, EMBED_TOKENS, running
 from bench.figures import table
+from bench.requantised import requantise
 from native.chosen import chosen_models
 from native.ports import free_port
 from native.preflight import ready_llama_server
@@ -32,9 +34,11 @@ from native.servers import chat_command, embed_command
 READ, LEFT = Path("data/projects/clothes-shop.md"), Path("data/docs/cv.mdx")
 PROMPT_CHARS = 2800  # about 750 tokens, a usual page
 ANSWER_TOKENS = 48
+QUESTIONS = ("How do customers pay?", "¿Quién lo mantiene hoy?", "Which database does it use?")
 LEAVE_SECONDS = 1.5
 WAIT_SECONDS = 600.0
 EMBEDDINGS_MEASURED = 12
+OTHER_WEIGHTS = "Q4_0"  # stands for the path of the requantised model
 Change = tuple[str, tuple[str, ...], tuple[str, ...]]
 CHAT_CHANGES: tuple[Change, ...] = (
     # name, flags taken out, flags put in
@@ -47,6 +51,8 @@ CHAT_CHANGES: tuple[Change, ...] = (
     ("batch 2048, micro-batch 512", ("-b", "-ub"), ("-b", "2048", "-ub", "512")),
     ("KV cache q8_0", (), ("-ctk", "q8_0", "-ctv", "q8_0", "-fa", "on")),
     ("n-gram speculation", (), ("--spec-type", "ngram-simple")),
+    ("weights Q4_0", ("-m",), ("-m", OTHER_WEIGHTS)),
+    ("weights Q4_0, repacked", ("-m", "--no-repack"), ("-m", OTHER_WEIGHTS)),
 )
 SWITCHES = frozenset({"--no-repack"})
 
@@ -71,6 +77,8 @@ def measure(profile: str, folder: Path, rounds: int) -> dict[str, Any]:
         raise SystemExit("no llama-server: `python -m native.llama_server` gets one")
     models = chosen_models(profile, folder)
     with tempfile.TemporaryDirectory() as logs:
+        other = Path(logs) / "q4_0.gguf"
+        requantise(models.chat_path, other)
         chat: dict[str, list[dict[str, float]]] = {name: [] for name, _, _ in CHAT_CHANGES}
         for _ in range(rounds):
             for change in CHAT_CHANGES:
@@ -79,6 +87,7 @@ def measure(profile: str, folder: Path, rounds: int) -> dict[str, Any]:
                         binary, models.chat_path, port=free_port(), context_tokens=CONTEXT_TOKENS
                     ),
                     change,
+                    other,
                 )
                 with running(command, Path(logs) / "chat.log"):
                     chat[change[0]].append(_chat_figures(_address(command)))
@@ -95,17 +104,19 @@ def measure(profile: str, folder: Path, rounds: int) -> dict[str, Any]:
 def render(result: dict[str, Any]) -> str:
     """Tables for people."""
     rows = [
-        [name, f"{run['prefill']:.0f}", f"{run['decode']:.1f}", f"{run['freed_s']:.2f}",
+        [name, f"{run['prefill']:.0f}", f"{run['tail_ms']:.0f}", f"{run['decode']:.1f}",
+         f"{run['freed_s']:.2f}",
          f"{run['rss_mb']:.0f}"]
         for name, run in result["chat"].items()
     ]  # fmt: skip
-    head = ["chat server", "prompt tokens/s", "answer tokens/s", "freed s", "RSS MB"]
+    head = ["chat server", "prompt tokens/s", "tail ms", "answer tokens/s", "freed s", "RSS MB"]
     beside = [[n, f"{ms:.0f}"] for n, ms in result["embedding_ms_beside_an_answer"].items()]
     return f"{table(head, rows)}\n\n{table(['embedding server', 'ms p50'], beside)}"
 
 
-def _changed(command: Sequence[str], change: Change) -> list[str]:
+def _changed(command: Sequence[str], change: Change, other: Path) -> list[str]:
     _, out, new = change
+    new = tuple(str(other) if part == OTHER_WEIGHTS else part for part in new)
     kept: list[str] = []
     skip = False
     for part in command:
@@ -128,14 +139,24 @@ def _chat_figures(url: str) -> dict[str, float]:
     return {
         "prefill": timings["prompt_per_second"],
         "decode": timings["predicted_per_second"],
+        "tail_ms": _tail_ms(url),
         "freed_s": _freed(url),
         "rss_mb": _rss_mb(url),
     }
 
 
-def _complete(url: str, text: str, tokens: int) -> dict[str, float]:
-    body = {"messages": [{"role": "user", "content": text}], "max_tokens": tokens,
-            "temperature": 0, "cache_prompt": False}  # fmt: skip
+def _tail_ms(url: str) -> float:
+    """Milliseconds to evaluate a question behind a page evaluated before; median of three."""
+    page = READ.read_text("utf-8")[:PROMPT_CHARS]
+    _complete(url, "And?", 1, page)
+    times = [_complete(url, question, 1, page)["prompt_ms"] for question in QUESTIONS]
+    return statistics.median(times)
+
+
+def _complete(url: str, text: str, tokens: int, page: str = "") -> dict[str, float]:
+    system = [{"role": "system", "content": page}] if page else []
+    body = {"messages": [*system, {"role": "user", "content": text}], "max_tokens": tokens,
+            "temperature": 0, "cache_prompt": bool(page)}  # fmt: skip
     reply = httpx.post(
         f"{url}/v1/chat/completions", json=body, timeout=WAIT_SECONDS, trust_env=False
     )
