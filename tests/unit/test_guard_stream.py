@@ -88,6 +88,22 @@ def test_words_between_facts_are_shown_with_their_second_letter() -> None:
     assert guard.feed("uses") == " uses"
 
 
+@pytest.mark.parametrize("first", ["The", "El", "Según"])
+def test_the_commonest_first_words_do_not_wait_for_their_end(first: str) -> None:
+    guard = Guard(EVIDENCE, "?")
+    assert guard.feed(first) == first
+    assert guard.feed(" old") == " old"
+    later = Guard(EVIDENCE, "?")
+    assert later.feed(f"It is. {first}") == "It is."
+
+
+def test_a_name_that_begins_like_a_common_first_word_is_not_shown() -> None:
+    shown, stopped = read(["El", "vira Alonso lo hizo."])
+    assert shown == "El"
+    assert stopped is not None
+    assert stopped.kind == "name"
+
+
 def test_a_word_that_may_become_a_fact_waits_as_long_as_it_may() -> None:
     guard = Guard(EVIDENCE, "?")
     assert guard.feed("a doc") == "a"

@@ -69,7 +69,26 @@ def test_over_pages_in_the_wanted_language_the_first_whole_word_is_enough(
     assert native.feed(begins[-1]) == begins
 
 
-@pytest.mark.parametrize(("wanted", "answer"), [("en", "Los pedidos"), ("es", "The order is taken")])
+@pytest.mark.parametrize(
+    ("language", "first", "native", "shown"),
+    [
+        ("en", "The", False, "The"),
+        ("es", "Los", False, "Los"),
+        ("es", "La", False, ""),  # of «Labels are»
+        ("es", "La", True, "La"),
+        ("es", "The", True, ""),
+        ("en", "Los", True, ""),
+    ],
+)
+def test_a_first_word_of_the_wanted_language_does_not_wait_for_its_end(
+    language: Language, first: str, native: bool, shown: str
+) -> None:
+    assert Tongue(language, native=native).feed(first) == shown
+
+
+@pytest.mark.parametrize(
+    ("wanted", "answer"), [("en", "Los pedidos"), ("es", "The order is taken")]
+)
 def test_a_first_word_of_the_other_language_is_held_over_any_page(
     wanted: Language, answer: str
 ) -> None:

@@ -6,7 +6,7 @@ conversation and what the caller allows, and shown or not. The words between flo
 first unsupported fact the answer stops; what is shown stays shown.
 
 Held back, besides a fact itself: the blanks and opening marks before a word; one letter of a word; a
-capitalised word until it ends; a number until the word behind it is known for a unit or not; a first
+capitalised word until it ends, but for the commonest first words of an answer; a number until the word behind it is known for a unit or not; a first
 word that only looks ordinary until the next begins («Fernando» in «Fernando Alonso»); a quotation until
 it closes. All of it is bounded, and it works one character at a time: chunks change nothing.
 
@@ -35,7 +35,7 @@ from bot.chat.guard.calendar import calendar_key
 from bot.chat.guard.evidence import DATE_NEAR, NEAR, Evidence, word_keys
 from bot.chat.guard.judge import Judge, Kind
 from bot.chat.guard.numbers import CHECKED_WORDS, MULTIPLIERS, NUMBER, keys_of
-from bot.chat.guard.openers import is_ordinary
+from bot.chat.guard.openers import FIRST_WORDS, is_ordinary
 from bot.chat.guard.tokens import (
     SENTENCE_END,
     joins,
@@ -61,6 +61,7 @@ BEHIND_A_NUMBER = frozenset(
     word[:n] for word in (*UNITS, *MULTIPLIERS) for n in range(1, len(word) + 1)
 )
 LARGEST_MARKER = 50
+ANY_FIRST_WORD = FIRST_WORDS["es"] | FIRST_WORDS["en"]
 
 
 class Stop(Struct, frozen=True, kw_only=True):
@@ -189,7 +190,10 @@ class Guard:
             self._doubtful = False
         if len(token) < 2 and not self._out:
             return
-        if token.isalpha() and token.islower() and not self._judge.may_become_fact(token):
+        first = self._sentence == token[: self._out] and token in ANY_FIRST_WORD
+        if first or (
+            token.isalpha() and token.islower() and not self._judge.may_become_fact(token)
+        ):
             self._show(
                 self._ready + (self._lead if not self._out else "") + token[self._out :], shown
             )

@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from bot.chat.guard.openers import FIRST_WORDS
 from corpus.language import ENGLISH, IGNORED, SPANISH
 from corpus.model import Language
 from corpus.text import fold
@@ -82,6 +83,8 @@ class Tongue:
         for char in text:  # one by one, so that chunks change nothing
             begins = char.isalnum() and not self._held[-1:].isalnum()
             self._held += char
+            if self.verdict is None and self._opens():
+                self.verdict = "ok"
             if self.verdict is None and (begins or not char.isalnum()):
                 self.verdict = self._judge()
             if self.verdict is None and len(self._held) >= MOST_CHARS:
@@ -95,6 +98,12 @@ class Tongue:
         if self.verdict is None:
             self.verdict = self._judge(last=True)
         return self._release()
+
+    def _opens(self) -> bool:
+        """Whether all that is held is a first word of the wanted language; two letters may go on."""
+        if self._held not in FIRST_WORDS[self._wanted] or self._untitled(last=False) != self._held:
+            return False
+        return self._native or len(self._held) > 2
 
     def _release(self) -> str:
         held, self._held = self._held, ""
