@@ -26,11 +26,16 @@ class FakeStates:
         self.outcomes: list[Outcome] = []
         self.kept: list[set[str]] = []
         self.problem: Exception | None = None
+        self.holding: dict[str, int] = {}
+        """Tokens the slot holds of each conversation."""
         self.hold: asyncio.Event | None = None
         """When set, evaluations wait for it."""
 
     async def connect(self) -> bool:
         return self.connected
+
+    def held_tokens(self, prefix: Prefix, conversation_id: str | None = None) -> int:
+        return self.holding.get(conversation_id or "", 0)
 
     async def restore(self, prefix: Prefix, conversation_id: str | None = None) -> Restored:
         self.restored.append((prefix.text, conversation_id))

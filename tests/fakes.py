@@ -235,7 +235,7 @@ class ScriptedChat(ChatService):
         self._admission_line = Admission(server.queue_size, queue_seconds=server.queue_seconds)
         self.warmer = Warmer(
             settings,
-            NoStates(),
+            [NoStates()],
             ports.index,
             self._admission_line,
             Prepared(settings, None),

@@ -66,10 +66,11 @@ async def started(server: ModelServer, folder: Path) -> AsyncIterator[Bot]:
     provider = ProviderSettings(
         endpoint=server.url, model=server.model, states_path=str(folder), max_tokens=24
     )
-    async with open_states(Settings(providers=(provider,))) as states:
-        assert states is not None
-        async with LlamaServer(provider, on_stream=states.used) as model:
-            yield Bot(states, model)
+    async with (
+        open_states(Settings(providers=(provider,))) as (states,),
+        LlamaServer(provider, on_stream=states.used) as model,
+    ):
+        yield Bot(states, model)
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from bot.app import create_app
 from bot.chat.calibrations import OwnCalibration
 from bot.chat.errors import ModelLoading, ModelUnavailable
 from bot.chat.gate import Calibration
+from bot.chat.ports import ChatServer
 from corpus.errors import EmbedderUnavailable, EmbeddingRejected
 from corpus.model import Chunk, Document, EmbeddingIdentity, IndexMeta
 from corpus.reader import Index, open_index
@@ -120,6 +121,33 @@ def test_each_failure_shows_in_its_place(
     )
     assert body["components"][component]["details"]["problem"] == problem
     assert "secret" not in str(body)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "status", "llm", "up"),
+    [
+        (None, None, 200, "healthy", 2),
+        (ModelUnavailable("secret"), None, 200, "degraded", 1),
+        (None, HANG, 200, "degraded", 1),
+        (ModelUnavailable("secret"), ModelLoading("secret"), 503, "unhealthy", 0),
+    ],
+)
+def test_of_several_chat_servers_one_is_enough(
+    index: Index, first: Exception | str | None, second: Exception | str | None,
+    status: int, llm: str, up: int,
+) -> None:  # fmt: skip
+    models = FakeModel(), FakeModel()
+    models[0].problem, models[1].problem = first, second
+    ports = replace(
+        fake_ports(model=models[0], index=FakeIndex(index)),
+        more_servers=(ChatServer(model=models[1]),),
+    )
+    with serve_scripted(ports=ports, timing=QUICK) as bot, bot.client() as client:
+        reply = client.get("/api/health")
+    found = reply.json()["components"]["llm"]
+    assert (reply.status_code, found["status"]) == (status, llm)
+    assert (found["details"]["servers"], found["details"]["servers_up"]) == (2, up)
+    assert ("problem" in found["details"]) == (up < 2)
 
 
 OWN = OwnCalibration(meaning=Calibration(intercept=1.0), keywords=Calibration(intercept=1.0))

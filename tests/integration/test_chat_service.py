@@ -64,12 +64,19 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 class Stage:
     """A service on fakes, and what it said."""
 
-    def __init__(self, index: Index | None, *, known: bool = False, **server: Any) -> None:
+    def __init__(
+        self,
+        index: Index | None,
+        *,
+        known: bool = False,
+        persona: PersonaSettings = PERSONA,
+        **server: Any,
+    ) -> None:
         self.model = FakeModel()
         self.embedder = FakeEmbedder(8)
         self.source = FakeIndex(index)
         settings = Settings(
-            persona=PERSONA,
+            persona=persona,
             server=ServerSettings(**server),
             rag=RagSettings(default_language="en"),
         )
@@ -203,6 +210,67 @@ async def test_a_question_off_topic_is_refused_without_the_model(
     assert stage.model.prompts == []
 
 
+async def test_a_technology_the_site_never_names_is_refused_by_its_name(stage: Stage) -> None:
+    stage.near()
+    events = await stage.ask("Is the shop written in Kotlin?")
+    assert done(events).route == "refusal"
+    assert "This site does not mention Kotlin." in text(events)
+    assert stage.model.prompts == []
+
+
+async def test_without_the_owners_questions_a_refusal_asks_about_the_nearest_pages(
+    index: Index,
+) -> None:
+    stage = Stage(index, persona=PersonaSettings(name="Marea"))
+    stage.near()
+    events = await stage.ask("Is the shop written in Kotlin?")
+    assert "The nearest pages are: Shop" in text(events)
+    assert "- What is Shop?" in text(events)
+
+
+@pytest.mark.parametrize(
+    ("question", "known", "remark"),
+    [
+        ("How do customers pay in the shop and which ship uses Kotlin?",
+         "How do customers pay in the shop?", "This site says nothing about “which ship uses Kotlin”."),
+        ("¿Cómo se paga en la tienda y cuánto cuesta el envío?",
+         "Cómo se paga en la tienda?", "Sobre «cuánto cuesta el envío» este sitio no dice nada."),
+    ],
+)  # fmt: skip
+async def test_of_two_questions_the_known_one_is_answered_and_the_other_named(
+    stage: Stage, question: str, known: str, remark: str
+) -> None:
+    for _ in range(3):  # the whole and each part
+        stage.near()
+    stage.model.enqueue_text("Stripe [1].")
+    events = await stage.ask(question)
+    assert text(events) == f"Stripe [1].\n\n{remark}"
+    assert done(events).route == "answer"
+    asked = stage.model.prompts[0][-1].content
+    assert known in asked
+    assert "Kotlin" not in asked
+    assert "cuesta" not in asked
+
+
+async def test_the_unknown_part_is_named_beside_plain_passages_too(index: Index) -> None:
+    stage = Stage(index)
+    for _ in range(3):
+        stage.near()
+    stage.model.enqueue(errors.ModelUnavailable("down"))
+    events = await stage.ask("How do customers pay in the shop and which ship uses Kotlin?")
+    assert done(events).route == "passages"
+    assert text(events).endswith("This site says nothing about “which ship uses Kotlin”.")
+
+
+async def test_a_site_without_a_word_greets_whoever_says_it(stage: Stage) -> None:
+    """The site's own words are questions: «hello» beside one is none of small talk."""
+    assert done(await stage.ask("hola guapo")).route == "greeting"
+    assert done(await stage.ask("grcias")).route == "thanks"
+    stage.near()
+    stage.model.enqueue_text("Stripe [1].")
+    assert done(await stage.ask("hello shop")).route == "answer"
+
+
 @pytest.mark.parametrize(
     "pieces",
     [
@@ -326,6 +394,16 @@ async def test_an_invented_fact_is_cut_and_the_answer_completed_with_the_source(
     assert done(events).route == "answer"
 
 
+@pytest.mark.parametrize("answer", ["[1]", "[42]"])
+async def test_an_answer_that_only_names_a_passage_quotes_it(stage: Stage, answer: str) -> None:
+    stage.near()
+    stage.model.enqueue_text(answer)
+    events = await stage.ask(KNOWN)
+    assert "“In the shop customers pay with Stripe.” [1]" in text(events)
+    assert not text(events).startswith("[1]")
+    assert done(events).route == "answer"
+
+
 async def test_what_was_stopped_is_not_said_before_in_the_next_turn(stage: Stage) -> None:
     stage.near()
     stage.model.enqueue_text("Customers pay ", "with PayPal ", "since 2014", ".")
@@ -388,7 +466,7 @@ async def test_the_same_question_again_is_answered_without_search_or_model(index
     assert done(later).route == "answer"  # what was said before may matter
 
 
-@pytest.mark.parametrize("script", [(), ("",), ("  ", "\n"), ("[42]",), (" ",)])
+@pytest.mark.parametrize("script", [(), ("",), ("  ", "\n"), (" ",)])
 async def test_a_model_that_says_nothing_has_failed(stage: Stage, script: tuple[str, ...]) -> None:
     """LLM-05"""
     stage.near()

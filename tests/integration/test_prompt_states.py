@@ -8,7 +8,7 @@ import random
 import shutil
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from bot.adapters.llamacpp import LlamaServer
 from bot.adapters.states.disk import REST_SECONDS
+from bot.adapters.states.folder import StatesFolder
 from bot.adapters.states.slot import SlotServer
 from bot.adapters.states.slot_states import SlotStates
 from bot.adapters.states.store import FIRST_GUESS_BYTES, StateStore
@@ -84,13 +85,12 @@ async def started(
     """A bot process whose view of the states' folder is `folder`."""
     clock = Clock()
     provider = ProviderSettings(endpoint=fake.url, sha256=sha256)
-    states = SlotStates(
-        SlotServer(provider, action_seconds=action_seconds),
-        StateStore(folder, cap_bytes),
-        ttl_seconds=TTL_SECONDS,
-        clock=clock,
-    )
-    async with states, LlamaServer(provider, on_stream=states.used) as model:
+    store = StateStore(folder, cap_bytes)
+    async with (
+        StatesFolder(store, ttl_seconds=TTL_SECONDS, clock=clock) as shared,
+        SlotStates(SlotServer(provider, action_seconds=action_seconds), shared) as states,
+        LlamaServer(provider, on_stream=states.used) as model,
+    ):
         yield Bot(states, model, clock)
 
 
@@ -647,9 +647,87 @@ async def test_no_folder_or_no_room_is_off(tmp_path: Path) -> None:
     provider = ProviderSettings(states_path=str(tmp_path / "s"))
     for off in (replace(provider, states_path=""), replace(provider, states_megabytes=0)):
         async with open_states(Settings(providers=(off,))) as states:
-            assert states is None
+            assert states == ()
     assert not (tmp_path / "s").exists()
-    async with open_states(Settings(providers=(provider,))) as states:
-        assert states is not None
+    async with open_states(Settings(providers=(provider,))) as (states,):
         assert states.enabled
         assert states.stats().cap_bytes == 4_096_000_000
+
+
+class Pair:
+    """Two chat servers of one model, one folder, one bot."""
+
+    def __init__(self, slots: list[FakeSlot], bots: list[Bot]) -> None:
+        self.slots = slots
+        self.bots = bots
+
+
+@pytest.fixture
+async def pair(folder: Path) -> AsyncIterator[Pair]:
+    slots = [FakeSlot(folder), FakeSlot(folder)]
+    clock = Clock()
+    async with AsyncExitStack() as stack:
+        shared = await stack.enter_async_context(
+            StatesFolder(StateStore(folder, 10_000_000), ttl_seconds=TTL_SECONDS, clock=clock)
+        )
+        bots = []
+        for slot in slots:
+            provider = ProviderSettings(endpoint=stack.enter_context(FakeLlama(slot=slot)).url)
+            states = await stack.enter_async_context(SlotStates(SlotServer(provider), shared))
+            model = LlamaServer(provider, on_stream=states.used)
+            bots.append(Bot(states, await stack.enter_async_context(model), clock))
+        yield Pair(slots, bots)
+
+
+async def test_a_page_evaluated_by_one_server_is_warm_at_the_other(pair: Pair) -> None:
+    first, second = pair.bots
+    await first.warm()
+    assert first.states.held_tokens(PAGE) == PAGE_TOKENS
+    assert second.states.held_tokens(PAGE) == 0
+    assert await second.ask() == "hit"
+    assert second.restored.kind == "hit"
+    assert second.states.held_tokens(PAGE) == PAGE_TOKENS
+    assert second.states.held_tokens(OTHER) == 0
+
+
+async def test_a_conversation_that_left_one_slot_goes_on_at_the_other(pair: Pair) -> None:
+    first, second = pair.bots
+    await first.warm()
+    await first.ask("what is sold", "ana")
+    held = first.states.held_tokens(PAGE, "ana")
+    assert held > PAGE_TOKENS
+    assert first.states.held_tokens(PAGE, "ben") == PAGE_TOKENS
+    await first.ask("and where", "ben")
+    assert first.states.held_tokens(PAGE, "ana") == PAGE_TOKENS
+    past = (Message(role="user", content="what is sold"), Message(role="assistant", content="ok"))
+    assert await second.ask("how much", "ana", past=past) == "hit"
+    assert (second.restored.kind, second.restored.source) == ("hit", "conversation")
+    assert second.restored.tokens == held
+    assert second.states.held_tokens(PAGE, "ana") > held
+
+
+async def test_a_conversation_of_another_model_is_not_taken_over(pair: Pair) -> None:
+    first, second = pair.bots
+    pair.slots[1].restart("fake-other")
+    await first.warm()
+    await first.ask("what is sold", "ana")
+    await first.ask("and where", "ben")
+    assert await second.ask("how much", "ana") == "miss"
+    assert [slot.foreign_restores for slot in pair.slots] == [0, 0]
+
+
+async def test_every_address_is_a_chat_server_with_a_slot_of_its_own(tmp_path: Path) -> None:
+    from bot.adapters.build import open_ports
+    from corpus.settings import RagSettings, Settings
+
+    provider = ProviderSettings(
+        endpoint="http://127.0.0.1:9", more_endpoints=("http://127.0.0.1:10",),
+        states_path=str(tmp_path / "s"),
+    )  # fmt: skip
+    rag = RagSettings(index_path=str(tmp_path / "index"))
+    for states_path, count in ((str(tmp_path / "s"), 2), ("", 0)):
+        providers = (replace(provider, states_path=states_path),)
+        async with open_ports(Settings(providers=providers, rag=rag)) as ports:
+            servers = ports.chat_servers
+            assert len({id(server.model) for server in servers}) == 2
+            assert len({id(server.states) for server in servers if server.states}) == count

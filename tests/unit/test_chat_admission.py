@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 
 import pytest
@@ -20,6 +21,12 @@ async def settle() -> None:
     """Let every task run until it waits for something else than another task's step."""
     for _ in range(20):
         await asyncio.sleep(0)
+
+
+async def places_of(ticket: Ticket) -> list[tuple[int, float]]:
+    """Wait for the turn; the places told before it."""
+    async with aclosing(ticket.wait_turn()) as places:
+        return [place async for place in places]
 
 
 class Visit:
@@ -315,3 +322,145 @@ async def test_idle_time_counts_from_the_last_visitors_leaving() -> None:
     ticket.release()
     stage.clock.now += 2.0
     assert stage.admission.idle_for() == 2.0
+
+
+async def test_each_visitor_has_a_server_of_its_own_and_the_third_waits() -> None:
+    stage = Stage(servers=2)
+    first, second, third = [await stage.come(visitor) for visitor in "abc"]
+    assert [visit.ticket.server for visit in (first, second, third)] == [0, 1, None]
+    assert third.places == [(1, 6.0)]
+    await second.end()
+    assert third.ticket.server == 1
+    await stage.end_all()
+
+
+async def test_the_longest_unused_server_is_next_unless_the_ticket_chooses() -> None:
+    """So the slot that was used last keeps its conversation for its visitor's next question."""
+    stage = Stage(servers=3)
+    first = await stage.come("a")
+    await first.end()
+    second = await stage.come("b")
+    assert second.ticket.server == 1
+    await second.end()
+    offered: list[tuple[int, ...]] = []
+
+    def last(free: Sequence[int]) -> int:
+        offered.append(tuple(free))
+        return free[-1]
+
+    ticket = stage.admission.admit("b")
+    assert [place async for place in ticket.wait_turn(last)] == []
+    assert (ticket.server, offered) == (1, [(2, 0, 1)])
+    ticket.release()
+    assert stage.admission.admitted == 0
+
+
+async def test_turns_are_fair_at_two_servers_too() -> None:
+    stage = Stage(queue_size=40, servers=2)
+    for _ in range(8):
+        await stage.try_to_come("greedy")
+    for n in range(4):
+        await stage.come(f"visitor {n}")
+    await stage.end_all()
+    assert set(stage.names[2:6]) == {f"visitor {n}" for n in range(4)}
+
+
+async def test_who_is_at_a_server_that_fails_is_next_at_another() -> None:
+    stage = Stage(servers=2)
+    failing = stage.admission.admit("a")
+    assert [place async for place in failing.wait_turn()] == []
+    other, waiting = await stage.come("b"), await stage.come("c")
+    assert (failing.server, other.ticket.server) == (0, 1)
+    failing.server_failed()
+    assert failing.move()
+    places = failing.wait_turn()
+    async with aclosing(places):
+        assert await anext(places) == (1, 12.0)  # of one server, before the one who waited
+        await settle()
+        assert waiting.places[-1] == (2, 24.0)
+        await other.end()
+        with pytest.raises(StopAsyncIteration):
+            await asyncio.wait_for(anext(places), 30)
+    assert failing.server == 1
+    assert not waiting.task.done()
+    failing.release()
+    await settle()
+    assert waiting.ticket.server == 1, "nobody is sent to a server that is down"
+    await waiting.end()
+    assert stage.admission.admitted == 0
+
+
+async def test_a_server_is_tried_again_after_its_rest() -> None:
+    admission = Admission(8, 2, rest_seconds=0.01)
+    failing = admission.admit("a")
+    assert [place async for place in failing.wait_turn()] == []
+    failing.server_failed()
+    failing.release()
+    served: list[Visit] = []
+    visits = [Visit(admission, visitor, served) for visitor in "bc"]
+    async with asyncio.timeout(30):
+        while len(served) < 2:  # noqa: ASYNC110  (the second is served when the rest is over)
+            await asyncio.sleep(0.001)
+    assert [visit.ticket.server for visit in served] == [1, 0]
+    for visit in visits:
+        await visit.end()
+
+
+async def test_when_every_server_is_down_visitors_are_sent_to_one_all_the_same() -> None:
+    stage = Stage(servers=2)
+    tickets = [stage.admission.admit(visitor) for visitor in "ab"]
+    for ticket in tickets:
+        assert [place async for place in ticket.wait_turn()] == []
+        ticket.server_failed()
+    assert [ticket.move() for ticket in tickets] == [False, False]
+    assert [ticket.server for ticket in tickets] == [0, 1], "who can't move keeps what it has"
+    for ticket in tickets:
+        ticket.release()
+    visits = [await stage.come(visitor) for visitor in "cd"]
+    assert [visit.ticket.server for visit in visits] == [0, 1]
+    assert stage.admission.eta_seconds(1) == 0.0, "measured: nothing took any time"
+    await stage.end_all()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_who_leaves_between_two_servers_takes_none_along(waits: bool) -> None:
+    stage = Stage(servers=2)
+    failing = stage.admission.admit("a")
+    assert [place async for place in failing.wait_turn()] == []
+    other = await stage.come("b")
+    failing.server_failed()
+    assert failing.move()
+    if waits:
+        async with aclosing(failing.wait_turn()) as places:
+            await anext(places)
+    failing.release()
+    following = await stage.come("c")
+    await other.end()
+    assert following.ticket.server == 1
+    await following.end()
+    assert stage.admission.admitted == 0
+    assert sorted(stage.admission._servers._free) == [0, 1]
+
+
+async def test_who_moves_waits_for_another_server_though_the_failed_one_has_rested() -> None:
+    admission = Admission(8, 2, rest_seconds=0.01)
+    failing, other = admission.admit("a"), admission.admit("b")
+    for ticket in (failing, other):
+        assert [place async for place in ticket.wait_turn()] == []
+    failing.server_failed()
+    assert failing.move()
+    moved = asyncio.create_task(places_of(failing))
+    async with asyncio.timeout(30):
+        while admission._servers.up < 2:  # noqa: ASYNC110  (until the rest is over)
+            await asyncio.sleep(0.001)
+    await settle()
+    assert not moved.done()
+    following = Visit(admission, "c", [])
+    await settle()
+    assert following.ticket.server == 0, "the next visitor is the one who tries it"
+    other.release()
+    assert await asyncio.wait_for(moved, 30) == [(1, 12.0)]
+    assert failing.server == 1
+    failing.release()
+    await following.end()
+    assert admission.admitted == 0

@@ -213,3 +213,57 @@ async def test_the_shutdown_ends_it_and_lets_no_more_begin() -> None:
     assert await running.task == "interrupted"
     with pytest.raises(Restarting):
         await waiting.task
+
+
+async def test_with_a_second_server_only_the_second_visitor_stops_it() -> None:
+    admission = Admission(8, 2)
+    worker = Worker(admission)
+    await settle()
+    assert worker.turn is not None
+    assert worker.turn.server == 0
+    first = admission.admit("a")
+    assert await served(first) == []
+    assert first.server == 1
+    assert not worker.turn.interrupted
+    second = admission.admit("b")
+    assert await worker.task == "interrupted"
+    assert await served(second) == []
+    assert second.server == 0
+    first.release()
+    second.release()
+
+
+async def test_a_visitor_whose_server_fails_gets_the_lent_one() -> None:
+    admission = Admission(8, 2)
+    worker = Worker(admission)
+    await settle()
+    ticket = admission.admit("a")
+    assert await served(ticket) == []
+    ticket.server_failed()
+    assert ticket.move()
+    assert await asyncio.wait_for(served(ticket), 30) == []
+    assert await worker.task == "interrupted"
+    assert ticket.server == 0
+    ticket.release()
+
+
+async def test_that_its_only_server_fails_does_not_stop_it() -> None:
+    admission = Admission(8)
+    async with background(admission) as turn:
+        turn.server_failed()
+        assert not turn.move()
+        await settle()
+        assert not turn.interrupted
+
+
+async def test_it_may_choose_its_server_and_never_moves() -> None:
+    admission = Admission(8, 2)
+    async with background(admission, choose=lambda free: free[-1]) as turn:
+        assert turn.server == 1
+        turn.server_failed()
+        assert not turn.move()
+    assert sorted(admission._servers._free) == [0, 1]
+    ticket = admission.admit("a")
+    assert await served(ticket) == []
+    assert ticket.server == 0
+    ticket.release()

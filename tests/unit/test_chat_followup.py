@@ -9,7 +9,8 @@ import pytest
 from bot.chat.followup import may_lean, points_back, with_context
 from bot.chat.history import MOST_TURNS, normalise, questions
 from bot.chat.ports import IndexState, Message
-from bot.chat.retrieve import Retrieved, Retriever
+from bot.chat.retrieve import Retriever
+from bot.chat.retrieved import Retrieved
 from corpus.model import Language
 from corpus.reader import Index
 from corpus.settings import RagSettings, Settings

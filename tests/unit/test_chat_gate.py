@@ -128,6 +128,19 @@ age: ¿Qué edad tienes? | ¿Cuántos años tenéis? | How old are you? | When i
 pay: ¿Qué sueldo tenías? | ¿Cuánto ganáis? | What salary do you get? | What is your yearly revenue?
 person: ¿Cómo os llamáis? | ¿Cómo se llaman los socios? | nombres de los fundadores | What are your names?
 person: names of the founders
+surname: ¿Cuál es tu apellido? | What is your last name?
+director: ¿Quién dirige el museo? | Who is the museum's director? | Who runs the library?
+brand: ¿De qué marca es la impresora? | Which brand is the printer?
+area: ¿Cuántos metros cuadrados tiene? | How many square metres is it?
+password: ¿Qué contraseña tiene la wifi? | What is the wifi password?
+colour: What colour is the logo? | ¿De qué color es?
+founding: ¿Cuándo se fundó el banco? | When was the agency founded?
+popularity: How many stars does it have? | ¿Cuántos seguidores tenéis?
+attendance: How many people attended the talk? | ¿Cuánta gente asistió?
+marks: With what average mark? | ¿Con qué nota media?
+opening hours: ¿Qué día cierra el museo? | What are the opening hours?
+none: ¿Cada cuánto sale una versión? | What happens if a phone is lost? | Who was the first client?
+none: ¿Cuántas veces os han llamado al teléfono de guardia? | How much does the index weigh?
 none: ¿Cuánto tarda la auditoría? | ¿Cuánto pan sobra? | How much memory does it use? | How many pages?
 none: ¿Cuál es la dirección de correo? | What is your email address? | ¿Cómo se llama el proyecto?
 none: What is RAG? | ¿Qué es Faro? | How do customers pay? | ¿Con qué se paga? | names of the projects | hola
@@ -140,12 +153,37 @@ GIVEN = {
     "age": "Ana was born in 1990.",
     "pay": "Salary: 30k.",
     "person": "Me llamo Marea.",
+    "surname": "My last name is Pérez.",
+    "director": "The director is Ana.",
+    "brand": "The printer is of the brand Oki.",
+    "area": "It has 300 m².",
+    "password": "The password is on the wall.",
+    "colour": "It is blue.",
+    "founding": "The agency was founded in 2012.",
+    "popularity": "It has 90 stars.",
+    "attendance": "Sixty people attended.",
+    "marks": "With an average grade of 8.",
+    "opening hours": "Closed on Mondays.",
 }
 ASKED = [
     (question.strip(), line.split(":")[0])
     for line in ATTRIBUTES.strip().splitlines()
     for question in line.split(":", 1)[1].split("|")
 ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Exit codes: `echo $?`",
+        "Prices come from the server.",
+        "We worked 2016-2019 and 2021.",
+        "An old phone.",
+    ],
+)
+def test_what_only_looks_like_an_attribute_gives_none(text: str) -> None:
+    assert missing_attributes("How much does an audit cost?", [text]) == 1
+    assert missing_attributes("What is your phone number?", [text]) == 1
 
 
 @pytest.mark.parametrize(("question", "attribute"), ASKED)

@@ -156,3 +156,9 @@ def test_model_prompt_and_search_are_part_of_the_identity(
 def test_another_list_of_suggestions_changes_no_answer(index: Index) -> None:
     persona = PersonaSettings(suggested_questions={"en": ("What is RAG?",)})
     assert identity_of(index, Settings(persona=persona)) == identity_of(index, Settings())
+
+
+def test_another_server_of_the_same_model_changes_no_answer(index: Index) -> None:
+    provider = replace(Settings().provider, more_endpoints=("http://127.0.0.1:7334",))
+    settings = Settings(providers=(provider,))
+    assert identity_of(index, settings) == identity_of(index, Settings())

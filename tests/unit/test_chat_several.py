@@ -1,10 +1,10 @@
-"""Questions that ask for several things take excerpts of other pages along."""
+"""Questions that ask for several things take excerpts of other pages along, and are cut in their parts."""
 
 from __future__ import annotations
 
 import pytest
 
-from bot.chat.several import asks_several
+from bot.chat.several import asks_several, parts
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,45 @@ def test_two_questions_and_comparisons(question: str) -> None:
 )
 def test_one_thing(question: str) -> None:
     assert not asks_several(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "cut"),
+    [
+        ("What is Trama and how is it paid for?", ("What is Trama", "how is it paid for")),
+        ("Which licence has it, and how many stars?", ("Which licence has it", "how many stars")),
+        ("Which projects use Go and which use Java?", ("Which projects use Go", "which use Java")),
+        ("What is Trama? Who delivers the parcels?", ("What is Trama", "Who delivers the parcels")),
+        (
+            "¿Con qué se paga y cuánto cuesta el envío?",
+            ("Con qué se paga", "cuánto cuesta el envío"),
+        ),
+        (
+            "¿A qué correo escribo y a qué número llamo?",
+            ("A qué correo escribo", "a qué número llamo"),
+        ),
+        ("que maquina usa y cuantos nucleos tiene", ("que maquina usa", "cuantos nucleos tiene")),
+    ],
+)
+def test_a_question_of_two_parts_is_cut(question: str, cut: tuple[str, str]) -> None:
+    assert parts(question) == cut
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is the author and owner of the site?",
+        "Who worked at Norte and until when?",  # «until when» has no word of its own
+        "¿Qué hace el servidor que guarda los pedidos y que sirve la web?",
+        "¿Cuántos pedidos se pierden, como mucho, si se quema?",
+        "What is A and what is B and what is C?",
+        "Hi. I run a shop. What does it cost?",
+        "Show me the logo? and the colours",
+        "What is Trama",
+        "and",
+        "???",
+        "",
+    ],
+)
+def test_any_other_question_stays_whole(question: str) -> None:
+    assert parts(question) == (question,)

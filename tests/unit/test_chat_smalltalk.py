@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.chat.smalltalk import SmallTalk, recognise
+from bot.chat.smalltalk import recognise
+from bot.chat.smalltalk_frames import SmallTalk
 
 GATE = yaml.safe_load((Path(__file__).parents[1] / "eval/gate.yaml").read_text())["questions"]
 
@@ -101,3 +102,82 @@ def test_no_question_of_the_evaluation_set_is_taken_for_small_talk() -> None:
     taken = [q["question"] for q in GATE if recognise(q["question"], "Marea").kind]
     cut = [q["question"] for q in GATE if recognise(q["question"], "Marea").rest != q["question"]]
     assert (taken, cut) == ([], [])
+
+
+# In words that no table lists; mistyped, without accents, with a name.
+OTHER_WORDS: dict[SmallTalk, str] = {
+    "greeting": """
+        good evening to you | hey bot | hi, nice to meet you | hola, encantado | wenas | hola amigo
+        helo | heya | buenso dias | hola que tal todo | morning! | hola, como andas?
+        how is your day going? | hola guapo | ey, ¿cómo lo llevas? | buenas noches a todos
+    """,
+    "thanks": """
+        thankss | grcias | muchas grasias | thank u so much for the info | that was helpful
+        great answer! | te lo agradezco mucho | gracias por responder tan rápido
+        awesome, that helps | muy amable | good bot | eso es todo, gracias
+        perfect, exactly what I needed | cheers mate
+    """,
+    "goodbye": """
+        bye for now | see u | hasta la próxima | un saludo | me voy, gracias | have a nice weekend
+        cuidate | talk to you later | gotta go, thanks | que te vaya bien | hasta otra, un saludo
+        buen finde
+    """,
+    "identity": """
+        what are you exactly | are u human or bot | quién te hizo | quien te programo?
+        who made you? | kien eres | who built you | what can u do | how do you work
+        in which languages do you speak | q eres | who r u? | puedo escribirte en inglés?
+        hablas ingles? | do you have a name? | what is this chat for? | are you a robto
+        de dónde sacas la información? | where do you get your answers from
+        who created this assistant | is this a human | hay alguien ahí? | qué sabes hacer?
+        who is behind this chat? | are you gpt-4? | con qué modelo funcionas | what's your purpose
+        qué clase de bot eres | eres un humnao? | ¿estoy hablando con una máquina?
+        ¿qué tipo de cosas te puedo preguntar? | hi, are you a real person?
+    """,
+}
+OTHER = [
+    (message.strip(), kind)
+    for kind, block in OTHER_WORDS.items()
+    for line in block.strip().splitlines()
+    for message in line.split("|")
+]
+
+
+@pytest.mark.parametrize(("message", "kind"), OTHER)
+def test_small_talk_in_other_words(message: str, kind: SmallTalk) -> None:
+    assert recognise(message, "Marea", lambda word: False).kind == kind
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "hello Flutter", "how are you built", "cómo estás hecho", "hola, qué es Faro",
+        "thanks for the guide to Faro", "who made the clothes shop", "who did you train",
+        "do you build chatbots?", "which language model do you use", "how do you work with clients",
+        "what do you charge", "nice projects", "is there a machine in the museum",
+        "quién te hizo la web", "gracias a quién se hizo", "are you a bot or do you sell shoes",
+        "bye bye bug", "can you help me with Go", "puedes ayudarme con mi web",
+        "en qué idiomas está la guía",
+    ],
+)  # fmt: skip
+def test_one_word_of_the_site_makes_it_a_question(message: str) -> None:
+    """No word but those of small talk may be in it, whatever the site holds."""
+    assert recognise(message, "Marea", lambda word: False).kind is None
+
+
+def test_a_word_that_the_site_holds_is_not_mistyped_and_greets_nobody() -> None:
+    assert recognise("grcias", "Marea", {"grcias"}.__contains__).kind is None
+    assert recognise("hola trama", "Marea", lambda word: False).kind == "greeting"
+    assert recognise("hola trama", "Marea", {"trama"}.__contains__).kind is None
+
+
+def test_a_site_that_tells_who_speaks_what_answers_that_itself() -> None:
+    asked = "Which languages do you speak?"
+    assert recognise(asked, "Marea", lambda word: False).kind == "identity"
+    assert recognise(asked, "Marea", {"c1"}.__contains__).kind is None
+    assert (
+        recognise("In which languages can I ask?", "Marea", {"c1"}.__contains__).kind == "identity"
+    )
+
+
+def test_a_message_of_one_endless_word_takes_no_memory() -> None:
+    assert recognise("grcias" * 300, "Marea", lambda word: False).kind is None

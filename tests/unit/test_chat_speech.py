@@ -71,3 +71,17 @@ def test_hidden_characters_of_the_model_are_not_passed_on() -> None:
 
 def test_without_passages_nothing_is_checked() -> None:
     assert say(Speech(Context(), "en"), "Paris is in France.") == "Paris is in France."
+
+
+@pytest.mark.parametrize("answer", ["[1]", " [1][2]\n", "*[2]*."])
+def test_an_answer_of_citations_alone_is_not_shown(answer: str) -> None:
+    speech = Speech(CONTEXT, "en")
+    assert say(speech, answer) == ""
+    assert speech.wordless
+    assert not speech.declined
+
+
+def test_a_citation_before_the_first_word_is_replaced_by_one_that_was_checked() -> None:
+    speech = Speech(CONTEXT, "en")
+    assert say(speech, "[1] ", "It is hosted on Hetzner.") == "It is hosted on Hetzner. [2]"
+    assert not speech.wordless

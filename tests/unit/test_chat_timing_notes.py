@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from bot.chat.context import Context
 from bot.chat.found import Found
 from bot.chat.gate import Decision
-from bot.chat.retrieve import Retrieved
+from bot.chat.retrieved import Retrieved
 from bot.chat.search import Evidence
 from bot.chat.time_questions import time_question
 from bot.chat.timing_notes import time_notes

@@ -51,15 +51,20 @@ class Stage:
     """A warmer at work, beside the line of visitors."""
 
     def __init__(
-        self, index: Index, settings: Settings = SETTINGS, known: KnownStores | None = None
+        self,
+        index: Index,
+        settings: Settings = SETTINGS,
+        known: KnownStores | None = None,
+        servers: int = 1,
     ) -> None:
         self.answered: list[tuple[str, Language]] = []
         self.index = index
         self.source = FakeIndex(index)
-        self.states = FakeStates()
-        self.admission = Admission(4)
+        self.every_states = [FakeStates() for _ in range(servers)]
+        self.states = self.every_states[0]
+        self.admission = Admission(4, servers)
         self.warmer = Warmer(
-            settings, self.states, self.source, self.admission,
+            settings, self.every_states, self.source, self.admission,
             Prepared(settings, known), self.answer, idle_seconds=0, look_seconds=0.01, retry_seconds=0.01,
         )  # fmt: skip
 
@@ -200,3 +205,54 @@ async def test_suggested_questions_are_answered_once_before_the_pages(index: Ind
     assert questions[0] == "What is large about?" or len(questions) >= 2
     assert len(set(stage.answered)) == len(stage.answered)
     assert {language for _, language in stage.answered} == {"en", "es"}
+
+
+async def test_one_server_is_warmed_and_the_other_left_alone(index: Index) -> None:
+    stage = Stage(index, servers=2)
+    async with stage.at_work():
+        await stage.until(4)
+    assert stage.every_states[1].began == []
+    assert stage.warmer.warmth().warm == 4
+
+
+@pytest.mark.parametrize("failure", ["not there", "breaks off"])
+async def test_where_one_server_fails_the_next_is_warmed_at_once(
+    index: Index, failure: str
+) -> None:
+    stage = Stage(index, servers=2)
+    stage.warmer._retry_seconds = 1000.0
+    first, second = stage.every_states
+    if failure == "not there":
+        first.connected = False
+    else:
+        first.problem = ModelUnavailable("down")
+    async with stage.at_work():
+        await until(lambda: len(second.saved) == 4)
+    assert first.saved == []
+
+
+async def test_with_every_server_down_it_rests(index: Index) -> None:
+    stage = Stage(index, servers=2)
+    stage.warmer._retry_seconds = 1000.0
+    for states in stage.every_states:
+        states.connected = False
+    stage.warmer.hurry()
+    async with stage.at_work():
+        await until(lambda: not stage.warmer.warmth().working)
+    assert [states.began for states in stage.every_states] == [[], []]
+
+
+async def test_a_visitor_is_answered_beside_the_warming(index: Index) -> None:
+    stage = Stage(index, servers=2)
+    stage.states.hold = asyncio.Event()
+    async with stage.at_work():
+        await until(lambda: stage.states.began)
+        ticket = stage.admission.admit()
+        async for _ in ticket.wait_turn():
+            pass
+        assert ticket.server == 1
+        stage.states.hold.set()
+        await stage.until(1)  # the page was finished though somebody is being answered
+        assert len(stage.states.began) == 1
+        ticket.release()
+        await stage.until(4)

@@ -249,6 +249,14 @@ def test_what_is_no_origin_is_refused_by_its_number(tmp_path: Path, origin: str)
         ("providers: [{name: a}, {name: b}]", "found 2 (a, b)"),
         ("providers: [{max_tokens: 3000}]", "at most half of context_size (4096)"),
         ("providers: [{context_size: 512, max_tokens: 320}]", "at most half of context_size (512)"),
+        (
+            "providers: [{more_endpoints: ['http://127.0.0.1:7332']}]",
+            "providers[0].more_endpoints[0]: 'http://127.0.0.1:7332'",
+        ),
+        (
+            "providers: [{more_endpoints: ['http://b', 'http://b']}]",
+            "providers[0].more_endpoints[1]: 'http://b'",
+        ),
     ],
 )
 def test_providers_must_leave_one_choice_and_room(tmp_path: Path, text: str, sign: str) -> None:
@@ -261,3 +269,14 @@ def test_the_written_configuration_loads() -> None:
     settings = load_settings(ROOT / DEFAULT_FILE, {})
     assert settings.persona.suggested_questions.keys() == {"en", "es"}
     assert settings.provider.context_size >= 2 * settings.provider.max_tokens
+
+
+def test_a_provider_is_told_once_for_each_of_its_servers(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path,
+        "providers: [{endpoint: 'http://a', max_tokens: 100}]",
+        PROVIDERS__0__MORE_ENDPOINTS__0="http://b",
+    )
+    servers = settings.provider.servers()
+    assert [server.endpoint for server in servers] == ["http://a", "http://b"]
+    assert all(server.max_tokens == 100 and not server.more_endpoints for server in servers)

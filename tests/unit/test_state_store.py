@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from bot.adapters.states.files import digest
 from bot.adapters.states.fingerprint import page_name
-from bot.adapters.states.store import FIRST_GUESS_BYTES, StateStore
+from bot.adapters.states.store import FIRST_GUESS_BYTES, FREE_BYTES, StateStore
 from tests.clock import Clock
 
 TOKENS = 1
@@ -162,6 +163,23 @@ def test_room_is_made_before_the_file_is_written(tmp_path: Path) -> None:
     assert rig.save(page(2))
     assert rig.store.make_room("p", TOKENS)
     assert sum(path.stat().st_size for path in tmp_path.glob("*.kv")) == SIZE
+
+
+def test_a_disk_without_room_refuses_whatever_the_cap_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is deleted for it: what lies there serves on."""
+    rig = Rig(tmp_path, cap_bytes=2 * SIZE)
+    assert rig.save(page(1))
+    assert rig.save(page(2))
+    free, usage = FREE_BYTES + SIZE, type(shutil.disk_usage(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(free, 0, free))
+    assert rig.store.make_room("p", TOKENS, evict=False) is False
+    free -= 1
+    for evict in (True, False):
+        with pytest.raises(OSError, match="no room"):
+            rig.store.make_room("p", TOKENS, evict=evict)
+    assert rig.store.count("p") == 2
 
 
 def test_without_eviction_only_free_room_and_other_servers_states_are_used(tmp_path: Path) -> None:

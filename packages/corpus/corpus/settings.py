@@ -12,6 +12,7 @@ import re
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
 Port = Annotated[int, Meta(ge=1, le=65535)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -74,6 +75,8 @@ class ProviderSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Model name sent upstream and shown in `/api/info`."""
     endpoint: Url = "http://127.0.0.1:7332"
     """Base address of llama-server."""
+    more_endpoints: tuple[Url, ...] = ()
+    """Further llama-servers with the same model file and options: each answers one more visitor at a time."""
     context_size: Annotated[int, Meta(ge=512)] = 4096
     """Window in tokens; the same number as llama-server's `-c`."""
     max_tokens: Annotated[int, Meta(ge=16, le=4096)] = 320
@@ -100,6 +103,13 @@ class ProviderSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Evaluate pages and answer suggested questions while nobody asks; `chat-bot warm` does it at once."""
     default: bool = True
     """Exactly one provider is the default."""
+
+    def servers(self) -> tuple[ProviderSettings, ...]:
+        """This provider once for each of its servers, with that server's address as `endpoint`."""
+        return tuple(
+            replace(self, endpoint=each, more_endpoints=())
+            for each in (self.endpoint, *self.more_endpoints)
+        )
 
 
 class EmbeddingSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

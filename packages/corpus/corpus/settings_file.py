@@ -174,6 +174,13 @@ def _check_providers(settings: Settings) -> None:
                 f"providers[{index}].max_tokens: {provider.max_tokens} is not allowed: "
                 f"at most half of context_size ({provider.context_size})"
             )
+        endpoints = [provider.endpoint, *provider.more_endpoints]
+        for position, endpoint in enumerate(provider.more_endpoints):
+            if endpoint in endpoints[: position + 1]:
+                raise SettingsError(
+                    f"providers[{index}].more_endpoints[{position}]: {endpoint!r} is not allowed: "
+                    "each server answers one question at a time and is named once"
+                )
 
 
 def _check_networks(settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from itertools import zip_longest
 from pathlib import Path
 
 from bot.adapters.embedder import LlamaEmbedder
@@ -13,10 +14,10 @@ from bot.adapters.index_source import FolderIndexSource
 from bot.adapters.known_answers import open_known_answers
 from bot.adapters.llamacpp import LlamaServer
 from bot.adapters.redis_meter import MeteredModel
-from bot.adapters.redis_state import open_state
+from bot.adapters.redis_state import State, open_state
 from bot.adapters.reindexer import SubprocessReindexer
 from bot.adapters.states.build import open_states
-from bot.chat.ports import Ports
+from bot.chat.ports import ChatServer, Ports
 from corpus.settings import FeedbackSettings, Settings
 
 
@@ -32,12 +33,7 @@ async def open_ports(
     index = FolderIndexSource(Path(settings.rag.index_path), settings.embeddings)
     async with AsyncExitStack() as stack:
         state = await stack.enter_async_context(open_state(settings))
-        states = await stack.enter_async_context(open_states(settings))
-        server = await stack.enter_async_context(
-            LlamaServer(settings.provider, on_stream=states.used if states else lambda: None)
-        )
-        model = MeteredModel(server, state.budget)
-        stack.push_async_callback(model.aclose)
+        first, *more = await _chat_servers(settings, state, stack)
         embedder = await stack.enter_async_context(
             LlamaEmbedder(settings.embeddings, on_recovery=index.expect_other_embedder)
         )
@@ -46,8 +42,9 @@ async def open_ports(
         watcher = asyncio.create_task(index.run(embedder), name="index-watcher")
         stack.push_async_callback(_stop, watcher)
         yield Ports(
-            model=model,
-            states=states,
+            model=first.model,
+            states=first.states,
+            more_servers=tuple(more),
             embedder=embedder,
             index=index,
             limiter=state.limiter,
@@ -58,6 +55,22 @@ async def open_ports(
             known=open_known_answers(settings.known_answers),
             reindexer=SubprocessReindexer(config_path, on_published=lambda: index.look(embedder)),
         )
+
+
+async def _chat_servers(
+    settings: Settings, state: State, stack: AsyncExitStack
+) -> list[ChatServer]:
+    """Each with its own slot and connections; the disk and the budget are common to all."""
+    servers = []
+    all_states = await stack.enter_async_context(open_states(settings))
+    for provider, states in zip_longest(settings.provider.servers(), all_states):
+        server = await stack.enter_async_context(
+            LlamaServer(provider, on_stream=states.used if states else lambda: None)
+        )
+        model = MeteredModel(server, state.budget)
+        stack.push_async_callback(model.aclose)
+        servers.append(ChatServer(model=model, states=states))
+    return servers
 
 
 def _journal(settings: FeedbackSettings) -> VoteFile | None:

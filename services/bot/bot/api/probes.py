@@ -67,26 +67,43 @@ class Probes:
         """Every component, within `probe_seconds` though a dependency hangs."""
         embedder_age = FRESH_SECONDS if deep else EMBEDDER_FRESH_SECONDS
         llm, embedder, redis = await asyncio.gather(
-            self._outcome("llm", self._ports.model.check, FRESH_SECONDS),
+            self._llm(),
             self._outcome("embeddings", self._ports.embedder.probe, embedder_age),
             self._redis(),
         )
-        provider, embeddings = self._settings.provider, self._settings.embeddings
+        embeddings = self._settings.embeddings
         return {
-            "llm": _component(
-                llm,
-                "unhealthy",
-                provider=provider.name,
-                model=provider.model,
-                url=public_url(provider.endpoint),
-                **self._warm_pages(),
-            ),
+            "llm": llm,
             "store": self._store(),
             "embeddings": _component(
                 embedder, "degraded", model=embeddings.model, url=public_url(embeddings.endpoint)
             ),
             "redis": redis,
         }
+
+    async def _llm(self) -> Component:
+        """Unhealthy only when no chat server can answer, degraded while one of them can't."""
+        servers = self._ports.chat_servers
+        outcomes = await asyncio.gather(
+            *(
+                self._outcome(f"llm-{number}", server.model.check, FRESH_SECONDS)
+                for number, server in enumerate(servers)
+            )
+        )
+        failed = [outcome for outcome in outcomes if outcome.code]
+        several: dict[str, str | int | bool] = {}
+        if len(servers) > 1:
+            several = {"servers": len(servers), "servers_up": len(servers) - len(failed)}
+        provider = self._settings.provider
+        return _component(
+            failed[0] if failed else max(outcomes, key=lambda outcome: outcome.latency),
+            "degraded" if len(failed) < len(servers) else "unhealthy",
+            provider=provider.name,
+            model=provider.model,
+            url=public_url(provider.endpoint),
+            **several,
+            **self._warm_pages(),
+        )
 
     def _warm_pages(self) -> dict[str, str | int | bool]:
         warmth = self._warmth()

@@ -1,4 +1,4 @@
-"""Attributes visitors ask for that a text either gives or does not: price, phone, address, age, pay, name.
+"""Attributes visitors ask for that a text either gives or does not: a price, a phone number, a surname.
 
 Retrieval can't tell «how much does the shop cost?» from «how fast is the shop?»: the right page is found
 for both. But a price needs a currency or a tariff, a phone number digits, so their absence is evidence.
@@ -31,25 +31,48 @@ ATTRIBUTES = (
     Attribute(
         name="price",
         asked=_any(
-            r"\bcuanto (?:cuestan?|valen?|costo|cobra(?:s|is|n)?|pagaron|sale)\b",
+            r"(?<!cada )\bcuanto (?:cuestan?|valen?|costo|cobra(?:s|is|n)?|pagaron|sale)\b",
             r"\b(?:precios?|tarifas?|presupuesto de|coste|honorarios)\b",
-            r"\bhow much (?:does|do|did|is|are|would|will|money)\b",
+            r"\bhow much (?:is|are|money)\b",
+            r"\bhow much (?:does|do|did|would|will) [^.?!]{0,60}\b(?:costs?|charge|pay|be|earn|spend)\b",
             r"\b(?:prices?|priced|pricing|rates?|fees?|budget|costs?)\b",
         ),
         given=_any(
-            r"[€$£]",
+            r"[€$£]\s?\d|\d\s?[€$£]",
             r"\b(?:euros?|eur|usd|dolar(?:es)?|dollars?|pounds|gratis|gratuit[oa]s?)\b",
             r"\b(?:free of charge|for free|price[sd]?|precios?|tarifas?|fees?|quotes?)\b",
             r"\b(?:presupuestos?|cuestan?|costs?)\b",
         ),
     ),
+    # «quote» or «budget» on the page answers «what are your rates?», but not «how much is it?».
+    Attribute(
+        name="price",
+        asked=_any(
+            r"(?<!cada )\bcuanto (?:cuestan?|valen?|costo|costaron|cobra(?:s|is|n)?|pagaron|pago)\b",
+            r"\bhow much [^.?!]{0,60}\b(?:costs?|charged?|paid|pay)\b",
+            r"\bwhat (?:does|do|did) [^.?!]{0,60}\bcosts?\b",
+        ),
+        given=_any(
+            r"[€$£]\s?\d|\d\s?[€$£]",
+            r"\b(?:euros?|eur|usd|dolar(?:es)?|dollars?|pounds|centimos?|cents?)\b",
+            r"\b(?:gratis|gratuit[oa]s?|free|sin coste|no charge|costs? nothing|no cuestan? nada)\b",
+        ),
+    ),
     Attribute(
         name="phone",
         asked=_any(
-            r"\b(?:telefonos?|movil de contacto|whatsapp|phone numbers?|telephone)\b",
+            r"\b(?:numeros?|movil) de (?:telefono|contacto)\b",
+            r"\b(?:vuestro|tu|su|que|el) telefono\?",
+            r"\b(?:whatsapp|phone numbers?|telephone)\b",
             r"\b(?:call you|llamaros|llamarte)\b",
         ),
-        given=_any(r"\+?\d[\d ()-]{6,}\d", r"\b(?:whatsapp|telefono|phone|calls?)\b"),
+        # Nine digits or more: «2016-2019» and a date are none.
+        given=_any(
+            r"\d(?:[ ().-]{0,2}\d){8,}",
+            r"\b(?:whatsapp|phone numbers?|numeros? de telefono)\b",
+            r"\b(?:no|sin|without|have|by|por) (?:a |an |the |el )?(?:tele)?(?:phone|fono)\b",
+            r"\b(?:call us|llamanos|llamadnos|calls?|llamadas?)\b",
+        ),
     ),
     Attribute(
         name="address",
@@ -87,6 +110,100 @@ ATTRIBUTES = (
         ),
     ),
     Attribute(
+        name="surname",
+        asked=_any(r"\bapellidos?\b", r"\b(?:surnames?|last names?|family names?)\b"),
+        given=_any(
+            r"\bapellidos?\b", r"\b(?:surnames?|last names?|my name is|me llamo|nos llamamos)\b"
+        ),
+    ),
+    Attribute(
+        name="director",
+        asked=_any(
+            r"\bquien (?:dirige|preside|gestiona)\b",
+            r"\bquien es (?:el|la) (?:director|gerente|president|jef)\w*",
+            r"\bwho (?:runs|directs|heads|leads|chairs)\b",
+            r"\bwho is [^,.?!]{0,40}\b(?:director|ceo|boss|head|manager|president|chair)\b",
+        ),
+        given=_any(
+            r"\b(?:dirig|presid|director|gerente|jef[ea]\b|directed|headed|chair(?:ed|s|man|woman)\b"
+            r"|ceo\b|boss\b|manager\b|runs\b|run by\b|led by\b)"
+        ),
+    ),
+    Attribute(
+        name="brand",
+        asked=_any(
+            r"\bque marca\b", r"\b(?:what|which) (?:brand|make of)\b", r"\bwho manufactures\b"
+        ),
+        given=_any(r"\b(?:marcas?|brands?|branded|fabricantes?|manufactur\w*|modelo|model)\b"),
+    ),
+    Attribute(
+        name="area",
+        asked=_any(
+            r"\b(?:metros cuadrados|m2|m²|superficie)",
+            r"\b(?:square (?:met\w+|feet)|floor space)\b",
+        ),
+        given=_any(r"(?:\bm2|m²|\bmetros cuadrados|\bsquare (?:met\w+|feet)|\bhectar\w+)"),
+    ),
+    Attribute(
+        name="password",
+        asked=_any(r"\b(?:contrasenas?|password|passphrase|clave de (?:la )?wi-?fi)\b"),
+        given=_any(r"\b(?:contrasenas?|passwords?|passphrases?|passkeys?)\b"),
+    ),
+    Attribute(
+        name="colour",
+        asked=_any(r"\b(?:(?:what|which) colou?rs?|(?:de )?que color(?:es)?)\b"),
+        given=_any(
+            r"\b(?:red|blue|green|yellow|black|white|grey|gray|orange|purple"
+            r"|roj[oa]|azul|verde|amarill[oa]|negr[oa]|blanc[oa]|gris|naranja|morad[oa])\b"
+        ),
+    ),
+    Attribute(
+        name="founding",
+        asked=_any(
+            r"\bse (?:fundo|fundaron|constituyo)\b",
+            r"\bwhen (?:was|were) [^.?!]{0,60}\b(?:founded|established|incorporated)\b",
+        ),
+        given=_any(
+            r"\b(?:fund(?:o|a|ad[oa]s?|amos|ada|aron)|founded|founding|established|incorporated)\b",
+            r"\b(?:since|desde|started in|empez\w+ en) (?:\w+ (?:de )?)?(?:19|20)\d\d\b",
+        ),
+    ),
+    Attribute(
+        name="popularity",
+        asked=_any(
+            r"\b(?:how many|cuant[oa]s) (?:github )?(?:stars?|estrellas|followers|seguidores|likes|forks)\b"
+        ),
+        given=_any(r"\b(?:stars?|estrellas?|followers|seguidores|likes|forks)\b"),
+    ),
+    Attribute(
+        name="attendance",
+        asked=_any(
+            r"\bhow many (?:people|visitors|persons) [^.?!]{0,20}\battend",
+            r"\bcuant[oa]s? (?:personas|gente|publico) [^.?!]{0,20}\basisti",
+        ),
+        given=_any(r"\b(?:attend\w*|asisti\w*|asistent\w*|audience|publico|aforo)\b"),
+    ),
+    Attribute(
+        name="marks",
+        asked=_any(
+            r"\b(?:average|final) (?:mark|grade)s?\b", r"\bnota (?:media|final)\b", r"\bgpa\b"
+        ),
+        given=_any(r"\b(?:marks?|grades?|gpa|nota media|calificaci\w+|honou?rs|cum laude)\b"),
+    ),
+    Attribute(
+        name="opening hours",
+        asked=_any(
+            r"\b(?:que dias?|a que hora) [^.?!]{0,30}\b(?:abre|cierra)n?\b",
+            r"\b(?:opening|closing) (?:hours|times?|days?)\b",
+            r"\b(?:what|which) (?:days?|time) [^.?!]{0,40}\b(?:opens?|closes?|closed)\b",
+            r"\bhorario de (?:apertura|visitas?)\b",
+        ),
+        given=_any(
+            r"\b(?:horarios?|abierto de|abre a|abre de|abre los|cierra a|cierra los|open from|opens at"
+            r"|closed on|closes at|opening hours)\b"
+        ),
+    ),
+    Attribute(
         name="person",
         asked=_any(
             r"\bcomo os llamais\b",
@@ -107,4 +224,5 @@ def missing_attributes(question: str, passages: Iterable[str]) -> int:
     if not wanted:
         return 0
     held = [fold(passage) for passage in passages]
-    return sum(not any(a.given.search(text) for text in held) for a in wanted)
+    lacking = {a.name for a in wanted if not any(a.given.search(text) for text in held)}
+    return len(lacking)

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from bot.chat.admission import Admission, Ticket
+from bot.chat.admission import Admission, Choose, Ticket, longest_unused
 
 
 class BackgroundTurn(Ticket):
@@ -29,26 +29,32 @@ class BackgroundTurn(Ticket):
         """Nothing to wait for."""
         return 0.0
 
-    async def wait_turn(self) -> AsyncGenerator[tuple[int, float], None]:
+    async def wait_turn(
+        self, choose: Choose = longest_unused
+    ) -> AsyncGenerator[tuple[int, float], None]:
         """Return at once."""
         nobody_before: tuple[tuple[int, float], ...] = ()
         for place in nobody_before:
             yield place
 
+    def move(self) -> bool:
+        """Never: the block has the one server that was lent."""
+        return False
+
     def release(self) -> None:
-        """Do nothing: the block gives the model back."""
+        """Do nothing: the block gives the server back."""
 
 
 @asynccontextmanager
 async def background(
-    admission: Admission, *, idle_seconds: float = 0.0
+    admission: Admission, *, idle_seconds: float = 0.0, choose: Choose = longest_unused
 ) -> AsyncGenerator[BackgroundTurn, None]:
     """Run the block once no visitor was here for `idle_seconds`, one block at a time.
 
-    The moment a visitor is admitted (or the server goes down) the block's task is cancelled; that
-    cancellation ends here, and `turn.interrupted` tells of it. A visitor waits for the model until
-    the block is left, 2 s at the most. Inside, `turn` serves as the ticket of an answer; a ticket
-    of `admit` would be the visitor that ends the block.
+    The block has the chat server `turn.server`. The moment a visitor is admitted whom no other server
+    is left for (or the bot goes down) the block's task is cancelled; that cancellation ends here, and
+    `turn.interrupted` tells of it. A visitor waits for the server until the block is left, 2 s at the
+    most. Inside, `turn` serves as the ticket of an answer; a ticket of `admit` would be such a visitor.
 
     Raises:
         Restarting: the server is going down.
@@ -58,7 +64,7 @@ async def background(
     assert task is not None
     cancelled_before = task.cancelling()
     turn = BackgroundTurn(admission, task)
-    admission.loan.lend(turn)
+    turn.server = admission.lend(turn, choose)
     try:
         yield turn
     except asyncio.CancelledError:

@@ -36,12 +36,12 @@ LATEST_WORDS = frozenset(
     "recently new".split()
 )
 LIST_WORDS = frozenset(
-    "que cuales lista listame enumera what which list show see ver muestrame all".split()
+    "que cuales lista listame enumera what which list show see ver muestrame all every".split()
 )
 # Words around such a question that select nothing.
 FILLER = frozenset(
-    "a about all and any are be can cual cuales de del dime do does el ella en ense ensename es esta este "
-    "estan existe existen favor for from give ha haber habeis habla hablan han has hasta hay have hecho "
+    "a about all and any are be can cual cuales de del dime do does el ella en every ense ensename es esta "
+    "este estan existe existen favor for from give ha haber habeis habla hablan han has hasta hay have hecho "
     "hechos how i in is it la las list lista listame listar los made many mas me mencionan most muestrame "
     "mi my of on or os page pagina please por portfolio portafolio publicado publicados puedes que quiero "
     "realizado realizados saber se see show site sitio sobre sois son studio estudio tell that the their "
@@ -112,7 +112,7 @@ def read_question(question: str, index: Index) -> CatalogueQuestion | None:
         elif word not in FILLER and word not in LATEST_WORDS and word not in COUNT_WORDS:
             return None
     singular = not asked & {"posts", "articulos", "entradas", "articles", "proyectos", "projects",
-                            "publicaciones", "blogposts"}  # fmt: skip
+                            "publicaciones", "blogposts", "every"}  # fmt: skip
     if singular and not (latest or count):
         # «the project», one that was spoken of: not a question for the list
         return None

@@ -12,12 +12,13 @@ from bot.chat.context import Context
 from bot.chat.events import Event, Sources
 from bot.chat.extracts import MOST_QUOTES, QUOTE_CHARS, Reason, extracts
 from bot.chat.ports import Finished
-from bot.chat.retrieve import Retrieved
+from bot.chat.retrieved import Retrieved
 from bot.chat.search import Hit
 from bot.chat.sources import sources_of
+from bot.chat.suggestions import question_about
 from bot.chat.turn import Turn
+from corpus.model import Language
 from corpus.reader import Index, Passage
-from corpus.settings import PersonaSettings
 
 NEAREST_PAGES = 3
 SUGGESTIONS_IN_REFUSAL = 3
@@ -43,20 +44,35 @@ class Found(Struct, frozen=True, kw_only=True):
         """What of a passage answers the question, as one plain line."""
         return best_sentences(passage, self.retrieved.query, most_chars, self._window(passage))
 
+    def question(self, asked: str) -> str:
+        """What the model is to answer of a visitor's question: the part that the site knows of."""
+        return f"{self.retrieved.query}?" if self.retrieved.unanswered else asked
+
+    def remarks(self, language: Language) -> str:
+        """What stands behind an answer: which part of the question the site does not answer."""
+        said = phrases.remarks(language, self.retrieved.unmentioned, self.retrieved.unanswered)
+        return "".join(f"\n\n{remark}" for remark in said)
+
     def refusal(
-        self, persona: PersonaSettings, turn: Turn, finished: Finished | None = None
+        self, suggested: Sequence[str], turn: Turn, finished: Finished | None = None
     ) -> list[Event]:
-        """A kind no with the nearest pages: as sources, and by name in the text."""
+        """A kind no with the nearest pages: as sources, and by name in the text.
+
+        `suggested` are questions that have an answer; without any, one is asked about each nearest page.
+        """
         nearest: dict[str, Passage] = {}
         for hit in self.hits:
             if not hit.passage.document.generated:
                 nearest.setdefault(hit.passage.document.path, hit.passage)
         pages = list(nearest.values())[:NEAREST_PAGES]
-        suggested = persona.suggested_questions.get(turn.language, ())
+        questions = suggested or [
+            question_about(passage.document, turn.language) for passage in pages
+        ]
         text = phrases.refusal(
             turn.language,
             [passage.document.title for passage in pages],
-            suggested[:SUGGESTIONS_IN_REFUSAL],
+            questions[:SUGGESTIONS_IN_REFUSAL],
+            self.retrieved.unmentioned,
         )
         numbered = list(enumerate(pages, start=1))
         return [self._named(numbered), *turn.fixed(text, "refusal", finished)]
@@ -65,6 +81,7 @@ class Found(Struct, frozen=True, kw_only=True):
         """The passages in their own words where no model answers; labelled so."""
         numbered = [(n, hit.passage) for n, hit in enumerate(self.hits[:MOST_QUOTES], start=1)]
         text = extracts(numbered, self.retrieved.query, turn.language, reason, self._window)
+        text += self.remarks(turn.language)
         return [self._named(numbered), *turn.fixed(text, "passages")]
 
     def _named(self, numbered: Sequence[tuple[int, Passage]]) -> Sources:

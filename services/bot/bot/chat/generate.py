@@ -1,4 +1,4 @@
-"""Let the model speak: wait for its turn, restore the page's state, stream what may be shown."""
+"""Let one chat server speak: restore the page's state, stream what may be shown."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from time import perf_counter
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.chat import prompt
-from bot.chat.admission import Ticket
 from bot.chat.context import Context
 from bot.chat.errors import ContextOverflow, ModelEmpty
-from bot.chat.events import Chunk, Event, Progress, Queued
+from bot.chat.events import Chunk, Event, Progress
 from bot.chat.ports import (
     Finished,
     LanguageModel,
@@ -109,7 +107,7 @@ Item = Event | Declined | Answered
 
 
 class Generator:
-    """Turns a question and its passages into the events of a model's answer."""
+    """Turns a question and its passages into the events of an answer by one chat server."""
 
     def __init__(
         self,
@@ -124,17 +122,21 @@ class Generator:
         self._states = states
         self._check_open = check_open
 
-    async def answer(self, task: Task, turn: Turn, ticket: Ticket) -> AsyncGenerator[Item, None]:
-        """Queued, Progress and Chunk events, and as the last item `Answered` or `Declined`.
+    def held_tokens(self, task: Task, turn: Turn) -> int:
+        """Tokens of the task's prompt that the server need not evaluate, as far as its slot is known."""
+        if not (task.context.shared and self._states.enabled):
+            return 0
+        text = prompt.system_text(self._settings.persona, task.context, turn.language)
+        return self._states.held_tokens(Prefix(text=text), task.conversation_id)
+
+    async def answer(self, task: Task, turn: Turn) -> AsyncGenerator[Item, None]:
+        """Progress and Chunk events, and as the last item `Answered` or `Declined`.
+
+        Call it in the server's turn only.
 
         Raises:
-            ModelError, Restarting, WaitedTooLong: see bot.chat.errors.
+            ModelError, Restarting: see bot.chat.errors.
         """
-        queued_at = perf_counter()
-        async with aclosing(ticket.wait_turn()) as places:
-            async for position, eta in places:
-                yield Queued(position=position, eta_seconds=eta)
-        turn.queued((perf_counter() - queued_at) * 1000)
         self._check_open()
         window: int | None = None
         for attempt in (1, 2):
@@ -201,8 +203,10 @@ class Generator:
             yield Declined(finished=finished)
             return
         generated = heard.text
-        if speech.stopped or speech.foreign:
-            log.info("answer completed by quotation", extra={"kind": speech.stopped or "language"})
+        # Small models now and then answer "[1]": they mean the passage.
+        empty = "words" if heard.text.strip() and speech.wordless else ""
+        if kind := speech.stopped or ("language" if speech.foreign else empty):
+            log.info("answer completed by quotation", extra={"kind": kind})
             turn.speaks()
             yield Chunk(content=speech.completed([task.quote(p) for p in task.context.passages]))
             generated = speech.said  # what was stopped must not come back as something said before

@@ -10,11 +10,12 @@ from msgspec import Struct
 
 from bot.chat import catalogue, phrases
 from bot.chat.admission import Ticket
+from bot.chat.dispatch import Dispatcher
 from bot.chat.errors import ModelLoading, ModelTimeout, ModelUnavailable, WaitedTooLong
 from bot.chat.events import Chunk, Event, Sources
 from bot.chat.extracts import Reason
 from bot.chat.found import Found
-from bot.chat.generate import Answered, Declined, Generator, Task
+from bot.chat.generate import Answered, Declined, Task
 from bot.chat.known import Recording, replay
 from bot.chat.ports import IndexState, Message, Ports
 from bot.chat.prepared import Prepared
@@ -49,7 +50,7 @@ class Grounded:
         self,
         settings: Settings,
         ports: Ports,
-        generator: Generator,
+        dispatcher: Dispatcher,
         prepared: Prepared,
         *,
         on_page: Callable[[Page], None],
@@ -57,7 +58,7 @@ class Grounded:
         """`on_page` is told which page each answer rests on."""
         self._settings = settings
         self._retriever = Retriever(settings, ports.embedder)
-        self._generator = generator
+        self._dispatcher = dispatcher
         self._prepared = prepared
         self._reading = Reading(settings.rag, Threads(settings.conversations.ttl_seconds))
         self._on_page = on_page
@@ -89,11 +90,11 @@ class Grounded:
         )
         found = Found(index=state.index, retrieved=retrieved)
         if not retrieved.decision.answerable:
-            for event in found.refusal(self._settings.persona, turn):
+            for event in found.refusal(self._offered(found, turn), turn):
                 yield event
             return
         task, page = self._reading.task(
-            found, asked.question, asked.past, asked.conversation_id, turn.language
+            found, found.question(asked.question), asked.past, asked.conversation_id, turn.language
         )
         # What was found without the embedder, or counts to this very day, is no answer for later.
         lasting = asked.first and not task.notes and retrieved.evidence.dense == state.dense
@@ -106,6 +107,9 @@ class Grounded:
                         suggested=asked.suggested,
                     )  # fmt: skip
                 yield event
+
+    def _offered(self, found: Found, turn: Turn) -> tuple[str, ...]:
+        return self._prepared.shown(found.index, turn.language)
 
     def _at_once(self, index: Index | None, asked: Asked, turn: Turn) -> list[Event] | None:
         """The events of an answer that needs neither search nor model; None for all others."""
@@ -155,15 +159,17 @@ class Grounded:
         ticket: Ticket,
         shown: Sources,
     ) -> AsyncGenerator[Event, None]:
-        async with aclosing(self._generator.answer(task, turn, ticket)) as items:
+        async with aclosing(self._dispatcher.answer(task, turn, ticket)) as items:
             async for item in items:
                 if isinstance(item, Declined):
-                    for event in found.refusal(self._settings.persona, turn, item.finished):
+                    for event in found.refusal(self._offered(found, turn), turn, item.finished):
                         yield event
                 elif isinstance(item, Answered):
                     used = found.sources(item.context, item.cited)
                     if used != shown:
                         yield used
+                    if remarks := found.remarks(turn.language):
+                        yield Chunk(content=remarks)
                     if page is not None:
                         self._on_page(page)
                         self._reading.remember(task, page, item)

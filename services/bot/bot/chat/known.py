@@ -50,7 +50,7 @@ def identity_of(index: Index, settings: Settings) -> str:
     parts = (
         __version__,
         msgspec.structs.replace(index.meta, built_at=""),
-        settings.provider,
+        msgspec.structs.replace(settings.provider, more_endpoints=()),  # the same model, more often
         settings.rag,
         (persona.name, persona.system_prompt, persona.system_prompt_es),
         # Every wording of the prompt, so that a changed one is not forgotten here.

@@ -23,15 +23,23 @@ GOODBYE = {
 IDENTITY = {
     "es": "Soy {name}, un asistente automático, no una persona. Busco en los proyectos, los artículos y "
     "las páginas de este sitio y respondo solo con lo que encuentro, con enlaces a las fuentes; si el "
-    "contenido no lo dice, te lo digo.",
+    "contenido no lo dice, te lo digo. Puedes preguntarme en español o en inglés.",
     "en": "I'm {name}, an automatic assistant, not a person. I search this site's projects, posts and "
     "pages and answer only from what I find, with links to the sources; when the content does not say "
-    "it, I tell you so.",
+    "it, I tell you so. You can ask me in English or in Spanish.",
 }
 TOPICS = {"es": "Temas: {topics}.", "en": "Topics: {topics}."}
 REFUSAL = {
     "es": "Lo siento, el contenido de este sitio no responde a esa pregunta.",
     "en": "I'm sorry, the content of this site does not answer that question.",
+}
+UNMENTIONED = {
+    "es": "El sitio no menciona {names}.",
+    "en": "This site does not mention {names}.",
+}
+UNANSWERED = {
+    "es": "Sobre «{part}» este sitio no dice nada.",
+    "en": "This site says nothing about “{part}”.",
 }
 NEAREST = {"es": "Lo más cercano que hay: {pages}.", "en": "The nearest pages are: {pages}."}
 SUGGESTIONS = {
@@ -120,15 +128,32 @@ def error_message(code: str, language: Language) -> str:
     return ERRORS.get(code, ERRORS["internal-error"])[language]
 
 
-def refusal(language: Language, pages: Sequence[str], questions: Sequence[str]) -> str:
-    """A kind no, with the nearest pages and questions that do work."""
-    parts = [REFUSAL[language]]
+def refusal(
+    language: Language,
+    pages: Sequence[str],
+    questions: Sequence[str],
+    unmentioned: Sequence[str] = (),
+) -> str:
+    """A kind no and what it is that the site does not mention; the nearest pages, questions that do work."""
+    parts = [" ".join((REFUSAL[language], *remarks(language, unmentioned)))]
     if pages:
         parts.append(NEAREST[language].format(pages=", ".join(pages)))
     if questions:
         listed = "".join(f"\n- {question}" for question in questions)
         parts.append(SUGGESTIONS[language].format(questions=listed))
     return "\n\n".join(parts)
+
+
+def remarks(
+    language: Language, unmentioned: Sequence[str] = (), unanswered: str = ""
+) -> tuple[str, ...]:
+    """What the site does not say of a question, one sentence each, in the visitor's own words."""
+    said: list[str] = []
+    if unmentioned:
+        said.append(UNMENTIONED[language].format(names=", ".join(unmentioned)))
+    if unanswered:
+        said.append(UNANSWERED[language].format(part=unanswered))
+    return tuple(said)
 
 
 def identity(language: Language, name: str, topics: Sequence[str]) -> str:

@@ -323,7 +323,9 @@ class StateStats(Struct, frozen=True, kw_only=True):
 
 
 class PromptStates(Protocol):
-    """Evaluated prompt prefixes, kept on disk and put back into the chat server's only slot.
+    """Evaluated prompt prefixes, kept on disk and put back into a chat server's only slot.
+
+    What is on disk serves every chat server that it fits; what the slot holds is each server's own.
 
     Whoever calls `connect`, `restore` or `warm` holds the ticket of that server. Nothing here fails
     an answer: without a state the prompt is evaluated as if there were none.
@@ -336,6 +338,10 @@ class PromptStates(Protocol):
 
     async def connect(self) -> bool:
         """Find out which model is served; done by `restore` and `warm` where it is needed."""
+        ...
+
+    def held_tokens(self, prefix: Prefix, conversation_id: str | None = None) -> int:
+        """Tokens of such a prompt that the slot is known to hold now; nothing is asked for it."""
         ...
 
     async def restore(self, prefix: Prefix, conversation_id: str | None = None) -> Restored:
@@ -385,6 +391,14 @@ class PromptStates(Protocol):
         ...
 
 
+class ChatServer(Struct, frozen=True, kw_only=True):
+    """One server of the language model, which answers one question at a time."""
+
+    model: LanguageModel
+    states: PromptStates | None = None
+    """None where no prompt state is kept; bot.chat.states.NoStates stands in."""
+
+
 class Ports(Struct, frozen=True, kw_only=True):
     """All of them; `create_app(settings, ports)` takes fakes here."""
 
@@ -400,6 +414,13 @@ class Ports(Struct, frozen=True, kw_only=True):
     shared: SharedState | None = None
     """None where everything is in this process."""
     states: PromptStates | None = None
-    """None where no prompt state is kept; bot.chat.states.NoStates stands in."""
+    """Of `model`'s server, as in ChatServer."""
+    more_servers: tuple[ChatServer, ...] = ()
+    """Further servers of the same model: each answers one more visitor at a time."""
     known: KnownStores | None = None
     """None where every question is answered anew."""
+
+    @property
+    def chat_servers(self) -> tuple[ChatServer, ...]:
+        """Every server of the language model; bot.chat counts them in this order, from 0."""
+        return (ChatServer(model=self.model, states=self.states), *self.more_servers)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.chat.calibrations import calibration_for
 from bot.chat.followup import may_lean, points_back, with_context
-from bot.chat.gate import Decision, decide
+from bot.chat.gate import Calibration, decide
+from bot.chat.halves import one_half, without_unmentioned
 from bot.chat.history import questions
 from bot.chat.ports import IndexState, Message, QueryEmbedder
+from bot.chat.retrieved import Retrieved
 from bot.chat.search import Evidence, search
-from bot.chat.time_questions import TimeQuestion, time_question
+from bot.chat.several import parts
+from bot.chat.time_questions import time_question
 from corpus.errors import EmbeddingError
 from corpus.model import Language
 from corpus.reader import Index
@@ -23,19 +25,6 @@ from corpus.settings import Settings
 from corpus.vectors import Vector
 
 log = logging.getLogger("bot.chat")
-
-
-class Retrieved(Struct, frozen=True, kw_only=True):
-    """What was searched for and what came of it."""
-
-    query: str
-    vector: Vector | None
-    evidence: Evidence
-    decision: Decision
-    time: TimeQuestion | None = None
-    """What is asked about time and work."""
-    leaning: bool = False
-    """Searched together with the questions before: it can't be understood without them."""
 
 
 class Retriever:
@@ -61,11 +50,37 @@ class Retriever:
         combined = with_context(message, questions(history))
         if combined is not None and points_back(message):
             return replace(await self._search(index, state, combined, language), leaning=True)
-        alone = await self._search(index, state, message, language)
-        if combined is None or alone.decision.answerable or not may_lean(message):
+        alone = await self._alone(index, state, message, language)
+        settled = alone.decision.answerable or alone.unmentioned
+        if combined is None or settled or not may_lean(message):
             return alone
         leaning = await self._search(index, state, combined, language)
         return replace(leaning, leaning=True) if leaning.decision.answerable else alone
+
+    async def _alone(
+        self, index: Index, state: IndexState, message: str, language: Language
+    ) -> Retrieved:
+        """A question that needs no other; of one in two parts the part that is answered."""
+
+        def holds(word: str) -> bool:
+            return bool(index.holding(word).size)
+
+        whole = await self._search(index, state, message, language)
+        asked = parts(message)
+        if len(asked) > 1:
+            found = [await self._search(index, state, part, language) for part in asked]
+            half = one_half(whole, found, holds, self._cut(state, whole))
+            if half is not None:
+                return half
+        return without_unmentioned(whole, holds)
+
+    def _calibration(self, state: IndexState, *, dense: bool) -> Calibration:
+        return calibration_for(self._settings.embeddings.model, dense=dense, own=state.calibration)
+
+    def _cut(self, state: IndexState, found: Retrieved) -> float:
+        """The probability from which the gate lets a question through."""
+        fitted = self._calibration(state, dense=found.evidence.dense).threshold
+        return fitted if self._settings.rag.threshold is None else self._settings.rag.threshold
 
     async def _search(
         self, index: Index, state: IndexState, query: str, language: Language
@@ -74,9 +89,7 @@ class Retriever:
         asked = time_question(query)
         kind = asked.kind if asked else None
         evidence = search(index, query, vector, self._settings.rag, language, kind)
-        calibration = calibration_for(
-            self._settings.embeddings.model, dense=vector is not None, own=state.calibration
-        )
+        calibration = self._calibration(state, dense=vector is not None)
         decision = decide(evidence, calibration, self._settings.rag.threshold)
         if kind is not None and not evidence.unknown_names and _holds(evidence, kind):
             # The words of such a question stand nowhere: «ha trabajado» over a company and two dates.

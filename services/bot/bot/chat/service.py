@@ -11,13 +11,15 @@ from msgspec import Struct
 from bot.chat import history, phrases
 from bot.chat.admission import Admission, Ticket
 from bot.chat.context import Context
+from bot.chat.dispatch import Dispatcher
 from bot.chat.errors import ChatError, Restarting
 from bot.chat.events import Done, Event, Failed, Start
 from bot.chat.generate import Answered, Declined, Generator, Task
 from bot.chat.grounded import Asked, Grounded
 from bot.chat.ports import IndexState, Message, Ports
 from bot.chat.prepared import Prepared
-from bot.chat.smalltalk import SmallTalk, recognise
+from bot.chat.smalltalk import recognise
+from bot.chat.smalltalk_frames import SmallTalk
 from bot.chat.states import NoStates
 from bot.chat.turn import Turn
 from bot.chat.warming import Warmer, Warmth
@@ -60,9 +62,17 @@ class ChatService:
         self._settings = settings
         self._ports = ports
         server = settings.server
-        self._admission = Admission(server.queue_size, queue_seconds=server.queue_seconds)
-        states = ports.states or NoStates()
-        self._generator = Generator(settings, ports.model, states, self._check_open)
+        chat_servers = ports.chat_servers
+        self._admission = Admission(
+            server.queue_size, len(chat_servers), queue_seconds=server.queue_seconds
+        )
+        states = tuple(each.states or NoStates() for each in chat_servers)
+        self._dispatcher = Dispatcher(
+            [
+                Generator(settings, each.model, its_states, self._check_open)
+                for each, its_states in zip(chat_servers, states, strict=True)
+            ]
+        )
         self._prepared = Prepared(settings, ports.known)
         self.warmer = Warmer(
             settings, states, ports.index, self._admission, self._prepared, self._answer_suggested
@@ -70,7 +80,7 @@ class ChatService:
         self._grounded = Grounded(
             settings,
             ports,
-            self._generator,
+            self._dispatcher,
             self._prepared,
             on_page=self.warmer.asked,
         )
@@ -161,14 +171,14 @@ class ChatService:
         question = clean(ask.question).strip()
         if not ask.use_retrieval:
             task = Task(question=question, context=Context(), past=past)
-            async with aclosing(self._generator.answer(task, turn, ticket)) as events:
+            async with aclosing(self._dispatcher.answer(task, turn, ticket)) as events:
                 async for event in events:
                     if isinstance(event, Answered):
                         yield turn.done("answer", event.finished)
                     elif not isinstance(event, Declined):
                         yield event
             return
-        spoken = recognise(question, self._settings.persona.name)
+        spoken = recognise(question, self._settings.persona.name, self._holds)
         if spoken.kind is not None:
             for event in turn.fixed(self._small_talk(spoken.kind, turn.language), spoken.kind):
                 yield event
@@ -183,6 +193,10 @@ class ChatService:
             async with aclosing(self._grounded.answer(state, asked, turn, ticket)) as events:
                 async for event in events:
                     yield event
+
+    def _holds(self, word: str) -> bool:
+        with self._ports.index.lease() as state:
+            return state.index is None or bool(state.index.holding(word).size)
 
     def _small_talk(self, kind: SmallTalk, language: Language) -> str:
         persona = self._settings.persona

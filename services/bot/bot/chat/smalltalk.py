@@ -1,5 +1,7 @@
 """Greetings, thanks, goodbyes and «who are you»: recognised only as a whole message, no model asked.
 
+The usual phrases are listed here; in other words they are recognised by bot.chat.smalltalk_frames.
+
 A greeting in front of a question is taken off and the rest is searched (shaunagm/WelcomeBot#5: «hi»
 inside «think»; swapagarwal/JARVIS-on-Messenger#382: greeting plus question swallowed).
 """
@@ -7,13 +9,13 @@ inside «think»; swapagarwal/JARVIS-on-Messenger#382: greeting plus question sw
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Callable
 
 from msgspec import Struct
 
+from bot.chat.smalltalk_frames import SmallTalk
+from bot.chat.smalltalk_reading import framed
 from corpus.text import fold, words
-
-SmallTalk = Literal["greeting", "thanks", "goodbye", "identity"]
 
 WORD = re.compile(r"[^\W_]+")
 # Not the hyphen of «hi-res», nor the dot of hello.js.
@@ -92,8 +94,15 @@ class Recognised(Struct, frozen=True, kw_only=True):
     """The message without a leading greeting; the whole message where there is none."""
 
 
-def recognise(message: str, name: str = "") -> Recognised:
-    """`kind` is set only when the whole message is small talk; `name`: whom it may be spoken to."""
+def recognise(
+    message: str, name: str = "", holds: Callable[[str], bool] = lambda word: True
+) -> Recognised:
+    """`kind` is set only when the whole message is small talk.
+
+    Args:
+        name: whom it may be spoken to.
+        holds: whether the site's content has this word; such a word is no mistyped greeting.
+    """
     spoken = [LENGTHENED.sub(r"\1", word) for word in words(message)]
     called = tuple(words(name))
     position = greeted = plain = 0
@@ -115,6 +124,9 @@ def recognise(message: str, name: str = "") -> Recognised:
         position += length
     if kinds and position == len(spoken):
         return Recognised(kind=[kind for kind, _ in KINDS if kind in kinds][-1], rest=message)
+    others = [word for word in spoken if word not in called]
+    if (other := framed(others, holds)) is not None:
+        return Recognised(kind=other, rest=message)
     return Recognised(kind=None, rest=_without_greeting(message, greeted, plain))
 
 

@@ -19,6 +19,8 @@ from bot.chat.sources import full_text, supporting
 from corpus.model import Language
 
 MARK = re.compile(r"\[(\d{1,4})\]")
+LEADING_MARKS = re.compile(r"^(?:\s*\[\d{1,4}\])+\s*")
+WORD = re.compile(r"\w")
 
 
 class Stage(Protocol):
@@ -66,8 +68,14 @@ class Speech:
         self._stages: tuple[Stage, ...] = (self._opening, citations)
         if passages:
             self._stages += (self._tongue, self._secrets, self._guard)
+        self._lead = ""  # what came before the first word; a citation there stands at no sentence
         self.said = ""
         """What was shown so far."""
+
+    @property
+    def wordless(self) -> bool:
+        """Nothing but citations has come so far; nothing was shown."""
+        return not self.said
 
     @property
     def declined(self) -> bool:
@@ -128,6 +136,11 @@ class Speech:
     def _show(self, text: str) -> str:
         if not self._passages:
             return self._add(text)
+        if not self.said:
+            self._lead += text
+            if not WORD.search(MARK.sub("", self._lead)):
+                return ""
+            text, self._lead = LEADING_MARKS.sub("", self._lead), ""
         return self._add(MARK.sub(self._label, self._attribution.settle(text)))
 
     def _add(self, text: str) -> str:

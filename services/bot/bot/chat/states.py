@@ -35,6 +35,10 @@ class NoStates:
         """There is nothing to connect to."""
         return False
 
+    def held_tokens(self, prefix: Prefix, conversation_id: str | None = None) -> int:
+        """None are known."""
+        return 0
+
     async def restore(self, prefix: Prefix, conversation_id: str | None = None) -> Restored:
         """Always a miss."""
         return Restored(kind="miss")

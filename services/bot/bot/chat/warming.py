@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from time import monotonic
 
@@ -55,7 +55,7 @@ class Warmer:
     def __init__(
         self,
         settings: Settings,
-        states: PromptStates,
+        states: Sequence[PromptStates],
         index: IndexSource,
         admission: Admission,
         prepared: Prepared,
@@ -67,6 +67,7 @@ class Warmer:
         refused_seconds: float = REFUSED_SECONDS,
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        """`states` of each chat server, by its number."""
         self._settings = settings
         self._states = states
         self._index = index
@@ -78,6 +79,9 @@ class Warmer:
         self._retry_seconds = retry_seconds
         self._refused_seconds = refused_seconds
         self._clock = clock
+        self._server = self._failures = 0
+        """The server it works on while that one is free, so that the slots of others keep what they
+        hold; and how many failed in a row."""
         self._asked: Counter[str] = Counter()
         self._hurry = asyncio.Event()
         self._page_seconds = 0.0
@@ -95,13 +99,13 @@ class Warmer:
 
     def warmth(self) -> Warmth:
         """For health, info and the command line."""
-        if not self._states.enabled:
+        if not any(each.enabled for each in self._states):
             return Warmth(enabled=False)
         with self._index.lease() as state:
             if state.index is None:
                 return Warmth(enabled=True)
             prefixes = [prefix for _, prefix in self._prefixes(state.index)]
-        warm = sum(self._states.has(prefix) for prefix in prefixes)
+        warm = sum(any(each.has(prefix) for each in self._states) for prefix in prefixes)
         left = len(prefixes) - warm
         return Warmth(
             enabled=True,
@@ -123,7 +127,7 @@ class Warmer:
                 return
             except ModelError as error:
                 log.info("warming waits: %s", error.code, extra={"code": error.code})
-                pause = self._retry_seconds
+                pause = self._elsewhere()
             if pause:
                 self._hurry.clear()
                 try:
@@ -135,7 +139,9 @@ class Warmer:
     async def _step(self) -> float:
         """Warm the next page; seconds to rest afterwards."""
         idle_seconds = 0.0 if self._hurry.is_set() else self._idle_seconds
-        async with background(self._admission, idle_seconds=idle_seconds) as turn:
+        async with background(
+            self._admission, idle_seconds=idle_seconds, choose=self._same
+        ) as turn:
             with self._index.lease() as state:
                 if state.index is None:
                     return self._look_seconds
@@ -145,18 +151,31 @@ class Warmer:
                     await self._answer(state, question, language, turn)
                     self._prepared.tried(question, language)
                     return 0.0
-                if not await self._states.connect():
-                    return self._retry_seconds
-                await self._follow(state.index)
-                prefix = self._next(state.index)
+                assert turn.server is not None
+                states = self._states[turn.server]
+                if not await states.connect():
+                    return self._elsewhere()
+                await self._follow(state.index, states)
+                prefix = self._next(state.index, states)
+                if prefix is not None:
+                    await self._warm(prefix, states)
+                self._failures = 0
                 if prefix is None:
                     return self._look_seconds
-                await self._warm(prefix)
         return 0.0
 
-    async def _warm(self, prefix: Prefix) -> None:
+    def _same(self, free: Sequence[int]) -> int:
+        return self._server if self._server in free else free[0]
+
+    def _elsewhere(self) -> float:
+        """Go on with the next server; seconds to rest before, once all have failed in a row."""
+        self._server = (self._server + 1) % len(self._states)
+        self._failures += 1
+        return 0.0 if self._failures % len(self._states) else self._retry_seconds
+
+    async def _warm(self, prefix: Prefix, states: PromptStates) -> None:
         began = self._clock()
-        async with aclosing(self._states.warm(prefix, make_room=False)) as items:
+        async with aclosing(states.warm(prefix, make_room=False)) as items:
             async for item in items:
                 if isinstance(item, Warmed) and not item.saved:
                     # No room, or a disk that refuses: trying again at once would never end.
@@ -167,15 +186,15 @@ class Warmer:
             taken - self._page_seconds
         )
 
-    async def _follow(self, index: Index) -> None:
+    async def _follow(self, index: Index, states: PromptStates) -> None:
         """After a re-index, states of pages that are no more go."""
         if index.meta == self._followed:
             return
-        await self._states.retain([prefix for _, prefix in self._prefixes(index)])
+        await states.retain([prefix for _, prefix in self._prefixes(index)])
         self._followed = index.meta
         self._unwanted.clear()
 
-    def _next(self, index: Index) -> Prefix | None:
+    def _next(self, index: Index, states: PromptStates) -> Prefix | None:
         """The coldest wish: pages asked before, then the largest documents."""
         sizes: Counter[str] = Counter()
         for page in index.pages:
@@ -184,7 +203,7 @@ class Warmer:
         cold = [
             (page, prefix)
             for page, prefix in self._prefixes(index)
-            if self._unwanted.get(prefix.text, 0.0) <= now and not self._states.has(prefix)
+            if self._unwanted.get(prefix.text, 0.0) <= now and not states.has(prefix)
         ]
         if not cold:
             return None

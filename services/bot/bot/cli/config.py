@@ -24,7 +24,10 @@ def validate(config_path: Path | None) -> None:
     for name, value in (
         ("listens on", f"{server.host}:{server.port}"),
         ("may be embedded by", ", ".join(server.cors_origins) or "no other site"),
-        ("language model", f"{provider.model} at {provider.endpoint}"),
+        (
+            "language model",
+            f"{provider.model} at {', '.join((provider.endpoint, *provider.more_endpoints))}",
+        ),
         ("embeddings", f"{settings.embeddings.model} at {settings.embeddings.endpoint}"),
         ("content", ", ".join((rag.data_path, rag.docs_path, rag.posts_path))),
         ("index", rag.index_path),

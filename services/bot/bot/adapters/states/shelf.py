@@ -40,7 +40,8 @@ class Shelf:
             return await self._disk.run(
                 partial(self._disk.store.make_room, "p", tokens, evict=False)
             )
-        except OSError:
+        except OSError as error:
+            self._disk.failed(f"the disk refuses ({error.strerror})")
             return False
 
     async def put(self, name: str) -> int:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Collection
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Collection
+from contextlib import aclosing
 from functools import partial
-from time import monotonic, perf_counter
+from time import perf_counter
 
 from msgspec.structs import replace
 
 from bot.adapters.states.connection import Connection
-from bot.adapters.states.disk import Disk
 from bot.adapters.states.files import new_name
 from bot.adapters.states.fingerprint import page_name
-from bot.adapters.states.kept import Holding, KeptConversations
+from bot.adapters.states.folder import StatesFolder
+from bot.adapters.states.kept import Holding
 from bot.adapters.states.shelf import Shelf
 from bot.adapters.states.slot import Evaluated, SlotServer
-from bot.adapters.states.store import StateStore
 from bot.chat.ports import Finished, Prefix, PromptProgress, Restored, StateStats, Warmed
 from bot.chat.states import Outcome, judge
 
@@ -27,29 +26,21 @@ NOTHING = Holding()
 STRIKES = 3
 """After so many restored states in a row that the server did not reuse, it never will: a sliding
 window, or a template that puts something before the system text."""
-SWEEP_SECONDS = 60.0
 
 
 class SlotStates:
     """A bot.chat.ports.PromptStates over llama-server's slot 0. Open it before use, close it after."""
 
-    def __init__(
-        self,
-        server: SlotServer,
-        store: StateStore,
-        *,
-        ttl_seconds: float,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        """`ttl_seconds` is how long a conversation's state lives after it was saved."""
+    def __init__(self, server: SlotServer, folder: StatesFolder) -> None:
+        """`folder` is open for as long as this is."""
         self._server = server
-        self._store = store
-        self._disk = Disk(store, clock=clock)
+        self._folder = folder
+        self._store = folder.store
+        self._disk = folder.disk
         self._connection = Connection(server)
         self._shelf = Shelf(server, self._disk, self._connection)
-        self._kept = KeptConversations(ttl_seconds, clock=clock)
+        self._kept = folder.kept
         self._lock = asyncio.Lock()
-        self._sweeper: asyncio.Task[None] | None = None
         self._uses = 0
         """Counts what changes the slot, so that a save knows whether somebody came in between."""
         self._strikes = 0
@@ -58,17 +49,10 @@ class SlotStates:
 
     async def __aenter__(self) -> SlotStates:
         await self._server.open()
-        await self._disk.ready()
-        self._sweeper = asyncio.create_task(self._sweep(), name="states-sweeper")
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._sweeper
         await self._server.aclose()
-        await self._disk.close()
 
     @property
     def enabled(self) -> bool:
@@ -84,6 +68,15 @@ class SlotStates:
         """Find out which model is served."""
         async with self._lock:
             return await self._connect()
+
+    def held_tokens(self, prefix: Prefix, conversation_id: str | None = None) -> int:
+        """Tokens of such a prompt that lie in the slot."""
+        fingerprint, held = self._connection.fingerprint, self.holding
+        if not fingerprint or held.page != page_name(fingerprint, prefix.text):
+            return 0
+        if conversation_id is not None and held.conversation == conversation_id:
+            return held.tokens
+        return held.page_tokens
 
     async def restore(self, prefix: Prefix, conversation_id: str | None = None) -> Restored:
         """Put the longest known beginning of a prompt into the slot; fails as a miss."""
@@ -220,7 +213,7 @@ class SlotStates:
 
     async def _keep_held(self, unless: str | None) -> None:
         """Save the conversation that another one is about to drive out of the slot."""
-        self._drop_expired()
+        self._folder.drop_expired()
         held = self.holding
         if held.conversation is None or held.conversation == unless or held.saved:
             return
@@ -229,24 +222,14 @@ class SlotStates:
             old = self._kept.put(held.conversation, name, replace(held, saved=True))
             self.holding = replace(held, saved=True)
             if old is not None:
-                self._disk.later(partial(self._store.discard, old))
+                self._folder.discard_later(old)
 
     def _strike(self, page: str, outcome: Outcome) -> None:
         if outcome == "hit":
             self._strikes = 0
             return
         log.warning("a restored prompt state was not reused and is deleted")
-        self._disk.later(partial(self._store.discard, page))
+        self._folder.discard_later(page)
         self._strikes += 1
         if self._strikes >= STRIKES:
             self._connection.refuse("this model does not reuse restored states")
-
-    def _drop_expired(self) -> None:
-        for name in self._kept.expired():
-            self._disk.later(partial(self._store.discard, name))
-
-    async def _sweep(self) -> None:
-        while True:
-            await asyncio.sleep(SWEEP_SECONDS)
-            self._drop_expired()
-            await self._disk.run(self._store.sweep)

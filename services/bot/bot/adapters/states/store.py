@@ -6,6 +6,7 @@ Everything here blocks (a state is hashed in 40 ms) and runs in a thread, one ca
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Collection
@@ -128,11 +129,11 @@ class StateStore:
         Conversations displace only each other: a crowd of visitors must not cool the pages down.
 
         Raises:
-            OSError: the folder is not there.
+            OSError: the folder is not there, or its disk has no room whatever the cap says.
         """
         needed = int(tokens * self.bytes_per_token())
         if shutil.disk_usage(self._folder).free < needed + FREE_BYTES:
-            return False
+            raise OSError(errno.ENOSPC, "no room on the disk")
         return self._shrink(kind, needed, own=evict)
 
     def keep(self, draft: str, name: str, *, tokens: int, written_bytes: int) -> bool:

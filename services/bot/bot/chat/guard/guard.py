@@ -6,9 +6,10 @@ conversation and what the caller allows, and shown or not. The words between flo
 first unsupported fact the answer stops; what is shown stays shown.
 
 Held back, besides a fact itself: the blanks and opening marks before a word; one letter of a word; a
-capitalised word until it ends, but for the commonest first words of an answer; a number until the word behind it is known for a unit or not; a first
-word that only looks ordinary until the next begins («Fernando» in «Fernando Alonso»); a quotation until
-it closes. All of it is bounded, and it works one character at a time: chunks change nothing.
+capitalised word until it ends, but for the commonest first words of an answer; a number until the word
+behind it is known for a unit or not; a first word that only looks ordinary until the next begins
+(«Fernando» in «Fernando Alonso»); a quotation until it closes. All of it is bounded, and it works one
+character at a time: chunks change nothing.
 
 Small counts. Numbers up to ten without a unit may also count what is listed: as many items, rows,
 sections or comma-separated parts as a passage has, or as many as there are pages. `one` says
