@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +24,8 @@ PROFILE = "tiny"
 READY_SECONDS = 300.0
 NO_SKIP = "PORTFOLIO_BOT_NO_SKIP"
 CURE = "`make test-models` gets them"
+FIGURE = "figure"
+"""What a test's report calls a figure that it measured."""
 
 # The same examples on every machine, none of them against the clock: a busy machine is no failure.
 settings.register_profile(
@@ -49,6 +51,39 @@ def pytest_report_header() -> list[str]:
         f"sqlite {sqlite3.sqlite_version}, llama-server: {find_llama_server() or 'not here'}, "
         f"models of profile {PROFILE}: {missing or 'here'}"
     ]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """With `-n 2` (pytest-xdist) one process has the containers and the other one all else, in their order.
+
+    Each half shares what it starts: one engine and stack there, the model servers here. Not
+    `--dist loadgroup`: xdist 3.8 does not see the groups with pytest 9.2.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Halves(LoadScopeScheduling):  # type: ignore[misc, unused-ignore]
+        def _split_scope(self, nodeid: str) -> str:
+            return "containers" if nodeid.startswith("tests/containers/") else "rest"
+
+    return Halves(config, log)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """One table of what was measured; from the reports, which also come from other processes."""
+    figures = dict(
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == FIGURE
+    )
+    if not figures:
+        return
+    terminalreporter.section("figures of the stack")
+    width = max(map(len, figures))
+    for name, text in sorted(figures.items()):
+        terminalreporter.write_line(f"{name:{width}}  {text}")
 
 
 @pytest.fixture

@@ -14,20 +14,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import FIGURE
 from tests.containers.gateway_rig import GatewayRig, gateway_rig
-from tests.containers.stack import ROOT, Stack, docker, running_stack
+from tests.containers.silence import Silence, begin_silence
+from tests.containers.stack import MODEL_QUESTION, ROOT, Stack, docker, running_stack
 
 WANTED = "PORTFOLIO_BOT_CONTAINERS"
 NO_SKIP = "PORTFOLIO_BOT_NO_SKIP"
 CURE = "`make test-containers` starts one and runs these tests"
-FIGURES = pytest.StashKey[dict[str, str]]()
 
 Figure = Callable[[str, str], None]
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """A place for the figures of this run."""
-    config.stash[FIGURES] = {}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -53,26 +49,12 @@ def obstacle() -> str | None:
     return None
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """One table of what was measured."""
-    figures = config.stash[FIGURES]
-    if not figures:
-        return
-    terminalreporter.section("figures of the stack")
-    width = max(map(len, figures))
-    for name, text in sorted(figures.items()):
-        terminalreporter.write_line(f"{name:{width}}  {text}")
-
-
 @pytest.fixture
 def figure(request: pytest.FixtureRequest) -> Figure:
-    """`figure("C5", "3,2 GB")` puts a line into the table."""
-    figures = request.config.stash[FIGURES]
+    """`figure("C5", "3,2 GB")` puts a line into the table at the end (tests/conftest.py)."""
 
     def remember(name: str, text: str) -> None:
-        figures[name] = text
+        request.node.user_properties.append((FIGURE, (name, text)))
 
     return remember
 
@@ -85,10 +67,22 @@ def engine() -> None:
 
 
 @pytest.fixture(scope="session")
-def rig(engine: None) -> Iterator[GatewayRig]:
-    """The real gateway before a stand-in for the bot: no models, quick."""
+def rig_and_silence(engine: None) -> Iterator[tuple[GatewayRig, Silence]]:
+    """The rig; what takes it long, and nobody's CPU, begins at once."""
     with gateway_rig() as made:
-        yield made
+        yield made, begin_silence(made)
+
+
+@pytest.fixture(scope="session")
+def rig(rig_and_silence: tuple[GatewayRig, Silence]) -> GatewayRig:
+    """The real gateway before a stand-in for the bot: no models, quick."""
+    return rig_and_silence[0]
+
+
+@pytest.fixture(scope="session")
+def silence(rig_and_silence: tuple[GatewayRig, Silence]) -> Silence:
+    """The long waits, which began with the rig."""
+    return rig_and_silence[1]
 
 
 @pytest.fixture(scope="session")
@@ -102,3 +96,9 @@ def stack(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
     except subprocess.CalledProcessError as error:
         said = str(error.stderr or "")[-2000:]
         pytest.fail(f"{' '.join(map(str, error.cmd))}\n{said}", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def page_is_read(stack: Stack) -> None:
+    """The state of MODEL_QUESTION's page is on disk: a first word comes after 1 s, else after 20 s."""
+    assert stack.ask(MODEL_QUESTION).last == "done"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,6 +83,15 @@ def _gateway(network: Network, *ports: int) -> DockerContainer:
         # with_bind_ports knows no address; without one the port would be open to the network.
         made.ports[f"{port}/tcp"] = cast(int, ("127.0.0.1", None))
     return made
+
+
+def curl(rig: GatewayRig, path: str, *options: str) -> str:
+    """What the gateway answers over TLS; its certificate is its own and not looked at."""
+    return subprocess.run(
+        ["curl", "--insecure", "--silent", "--no-buffer", *options,
+         f"https://localhost:{rig.https_port}{path}"],
+        capture_output=True, text=True, timeout=180, check=True,
+    ).stdout  # fmt: skip
 
 
 def base_image() -> str:

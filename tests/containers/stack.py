@@ -33,6 +33,17 @@ INSIDE = Path(__file__).with_name("inside")
 ALLOWED_ORIGIN = "https://site.example"
 """The one foreign site that may ask the bot under test."""
 
+MODEL_QUESTION = (
+    "Tell me everything about the clothes shop: what it sells, how customers pay, how it was built "
+    "and what was hard."
+)
+"""Answered in some 170 tokens: long enough to break something meanwhile."""
+UNREAD_QUESTION = (
+    "Tell me everything about Rony TUI: what it does, how it was built, why in the terminal, "
+    "and what was hard."
+)
+"""About a page that the model never gets to read to its end: it needs 20 s, each time anew."""
+
 
 def docker(
     *arguments: str, check: bool = True, timeout_seconds: float = 120.0

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from tests.containers.conftest import Figure
-from tests.containers.stack import INSIDE, Stack, docker, eventually
-from tests.containers.test_faults import MODEL_QUESTION
+from tests.containers.stack import INSIDE, MODEL_QUESTION, Stack, docker, eventually
 from tests.containers.test_stack import BURST, FIXED, SECONDS_EACH
 
 NETWORK_FACTOR = 8

@@ -16,14 +16,8 @@ import httpx
 import pytest
 
 from tests.containers.conftest import Figure
-from tests.containers.stack import Stack
-from tests.containers.test_faults import (
-    FIXED_QUESTION,
-    MODEL_QUESTION,
-    SHORT_QUESTION,
-    heal,
-    kill,
-)
+from tests.containers.stack import MODEL_QUESTION, UNREAD_QUESTION, Stack
+from tests.containers.test_faults import FIXED_QUESTION, SHORT_QUESTION, heal, kill
 from tests.sse_client import COMMENT, read_sse
 from tests.widget.conftest import chromium
 
@@ -60,7 +54,7 @@ def pause(stack: Stack, service: str) -> None:
 ACTS: dict[str, Callable[[Stack, str], None]] = {"stop": stop, "kill": kill, "pause": pause}
 
 
-def last_event(stack: Stack, act: Callable[[], object], *, question: str = MODEL_QUESTION) -> str:
+def last_event(stack: Stack, act: Callable[[], object], *, question: str) -> str:
     """Ask; act when the sources come, before the model's first word; how the stream ended."""
     body = {"messages": [{"role": "user", "content": question}]}
     worker = threading.Thread(target=act)
@@ -81,7 +75,7 @@ def last_event(stack: Stack, act: Callable[[], object], *, question: str = MODEL
     return last if last in ("done", "error") else "cut"
 
 
-def test_what_an_answer_gets_over(stack: Stack, figure: Figure) -> None:
+def test_what_an_answer_gets_over(stack: Stack, page_is_read: None, figure: Figure) -> None:
     """The model is frozen meanwhile, so that all of it happens during the answer."""
 
     def act() -> None:
@@ -96,16 +90,17 @@ def test_what_an_answer_gets_over(stack: Stack, figure: Figure) -> None:
            f"done; healthy {back:.1f} s after it")  # fmt: skip
 
 
-@pytest.mark.parametrize(("service", "act", "expected"), [
-    ("chat", "stop", {"done", "error"}),  # done: with the passages, or in its grace of 5 s
-    ("gateway", "stop", {"done", "cut"}),  # it waits 25 s for its streams
-    ("gateway", "kill", {"cut"}),
-])  # fmt: skip
+@pytest.mark.parametrize(("service", "act", "question", "expected"), [
+    ("chat", "stop", UNREAD_QUESTION, {"done", "error"}),  # done: with the passages, or in its grace of 5 s
+    ("gateway", "stop", MODEL_QUESTION, {"done", "cut"}),  # it waits 25 s for its streams
+    ("gateway", "kill", UNREAD_QUESTION, {"cut"}),
+], ids=["chat-stop", "gateway-stop", "gateway-kill"])  # fmt: skip
 def test_what_ends_an_answer(
-    stack: Stack, service: str, act: str, expected: set[str], figure: Figure
-) -> None:
+    stack: Stack, page_is_read: None, service: str, act: str, question: str, expected: set[str],
+    figure: Figure,
+) -> None:  # fmt: skip
     """Model killed: F1; model that hangs: F2; bot stopped: F12; bot killed: F13."""
-    ended = last_event(stack, lambda: ACTS[act](stack, service))
+    ended = last_event(stack, lambda: ACTS[act](stack, service), question=question)
     assert ended in expected
     back = stack.wait_until_good()
     assert stack.ask(FIXED_QUESTION).last == "done"
@@ -128,7 +123,7 @@ def broken_off(stack: Stack, page: Page, service: str) -> str:
     page.set_default_timeout(60_000)
     page.goto(stack.url)
     page.locator(".launcher").click()
-    page.locator("textarea").fill(MODEL_QUESTION)
+    page.locator("textarea").fill(UNREAD_QUESTION)
     page.locator("textarea").press("Enter")
     page.locator(".turn .cards li").first.wait_for()
     kill(stack, service)

@@ -11,9 +11,8 @@ from typing import Any
 import httpx
 
 from tests.containers.conftest import Figure
-from tests.containers.gateway_rig import GatewayRig
+from tests.containers.gateway_rig import GatewayRig, curl
 from tests.containers.stack import ALLOWED_ORIGIN, JOBS, ROOT, SERVICES, Stack, docker
-from tests.containers.test_gateway import curl
 
 MEBIBYTE = 2**20
 KEPT_BYTES = 3 * 10 * MEBIBYTE

@@ -14,14 +14,16 @@ import httpx
 import pytest
 
 from tests.containers.conftest import Figure
-from tests.containers.stack import Answer, Stack, docker, eventually
+from tests.containers.stack import (
+    MODEL_QUESTION,
+    UNREAD_QUESTION,
+    Answer,
+    Stack,
+    docker,
+    eventually,
+)
 from tests.containers.test_stack import BURST, SECONDS_EACH
 
-MODEL_QUESTION = (
-    "Tell me everything about the clothes shop: what it sells, how customers pay, how it was built "
-    "and what was hard."
-)
-"""Answered in some 170 tokens: long enough to break something meanwhile."""
 SHORT_QUESTION = "How do customers pay in the clothes shop?"
 FIXED_QUESTION = "Which projects are there?"
 pytestmark = pytest.mark.faults
@@ -53,7 +55,11 @@ def kill(stack: Stack, service: str) -> None:
 def during_answer(
     stack: Stack, act: Callable[[], object], *, at: str = "progress"
 ) -> tuple[Answer, float]:
-    """Ask; do it when the first event of that type arrives; the answer, and seconds from then to its end."""
+    """Ask; do it when the first event of that type arrives; the answer, and seconds from then to its end.
+
+    `chunk` is after the model's reading, everything else before or during it.
+    """
+    question = MODEL_QUESTION if at == "chunk" else UNREAD_QUESTION
     done: list[float] = []
 
     def watch(event: dict[str, object]) -> None:
@@ -61,13 +67,13 @@ def during_answer(
             done.append(time.monotonic())
             threading.Thread(target=act).start()
 
-    answer = stack.ask(MODEL_QUESTION, on_event=watch)
+    answer = stack.ask(question, on_event=watch)
     assert done, f"the model was never asked: {answer.events or answer.problem}"
     return answer, time.monotonic() - done[0]
 
 
 @pytest.mark.parametrize("at", ["progress", "chunk"])
-def test_f1_the_model_is_killed(stack: Stack, figure: Figure, at: str) -> None:
+def test_f1_the_model_is_killed(stack: Stack, page_is_read: None, figure: Figure, at: str) -> None:
     answer, seconds = during_answer(stack, lambda: kill(stack, "chat"), at=at)
     assert answer.broke_off, answer.events[-1]
     assert at == "progress" or answer.last == "error", answer.events[-1]
@@ -77,7 +83,7 @@ def test_f1_the_model_is_killed(stack: Stack, figure: Figure, at: str) -> None:
            f"healthy by itself {back:.1f} s later")  # fmt: skip
 
 
-def test_f2_the_model_hangs(stack: Stack, figure: Figure) -> None:
+def test_f2_the_model_hangs(stack: Stack, page_is_read: None, figure: Figure) -> None:
     chat = stack.container("chat")
     answer, seconds = during_answer(stack, lambda: docker("pause", chat), at="chunk")
     assert answer.last == "error", answer.events[-1]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-import subprocess
-import threading
 import time
 from itertools import pairwise
 from typing import Any
@@ -15,7 +13,8 @@ import httpx
 import pytest
 
 from tests.containers.conftest import Figure
-from tests.containers.gateway_rig import GatewayRig
+from tests.containers.gateway_rig import GatewayRig, curl
+from tests.containers.silence import LAST_WAIT_SECONDS, LONG_SILENCE_SECONDS, Silence
 from tests.containers.stack import docker, eventually
 from tests.sse_client import read_sse
 
@@ -25,7 +24,6 @@ CLOSED = (
     "/.git/config", "/.env", "/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/admin", "/config/",
     "/Caddyfile", "/healthz", "/debug/pprof/", "/site/", "/index.html/x",
 )  # fmt: skip
-LONG_SILENCE_SECONDS = 70
 SPOOFED: tuple[list[tuple[str, str]], ...] = (
     [("X-Forwarded-For", "1.1.1.1")],
     [("X-Forwarded-For", "1.1.1.1, 2.2.2.2")],
@@ -67,15 +65,6 @@ def stream(rig: GatewayRig, pieces: int, gap_seconds: float, **headers: str) -> 
     )
 
 
-def curl(rig: GatewayRig, path: str, *options: str) -> str:
-    """What the gateway answers over TLS; its certificate is its own and not looked at."""
-    return subprocess.run(
-        ["curl", "--insecure", "--silent", "--no-buffer", *options,
-         f"https://localhost:{rig.https_port}{path}"],
-        capture_output=True, text=True, timeout=120, check=True,
-    ).stdout  # fmt: skip
-
-
 def raw(rig: GatewayRig, request: bytes, *, quiet_seconds: float = 30.0) -> bytes:
     """What the gateway answers to these bytes, until it closes or is silent for so long."""
     with socket.create_connection(("127.0.0.1", rig.port), timeout=30) as connection:
@@ -101,31 +90,6 @@ def test_pieces_arrive_apart_and_uncompressed(rig: GatewayRig, figure: Figure) -
     assert min(gaps) > 0.15, gaps
     figure("SSE", f"first byte {at[0] * 1000:.0f} ms, pieces sent 1000 ms apart arrive "
                   f"{min(gaps) * 1000:.0f}-{max(gaps) * 1000:.0f} ms apart")  # fmt: skip
-
-
-def test_a_silent_stream_is_not_cut(rig: GatewayRig, figure: Figure) -> None:
-    """Over HTTP/1.1, and over TLS with HTTP/2 (Caddy 2.11.6 cut both)."""
-    second: dict[str, Any] = {}
-
-    def over_http2() -> None:
-        body = json.dumps({"pieces": 2, "gap_seconds": LONG_SILENCE_SECONDS})
-        options = ("--http2", "--data", body, "--write-out", "version %{http_version}")
-        second["done"] = curl(rig, "/api/chat", *options)
-
-    other = threading.Thread(target=over_http2)
-    other.start()
-    begun = time.monotonic()
-    with stream(rig, 2, LONG_SILENCE_SECONDS) as reply:
-        events = list(read_sse(reply.iter_raw()))
-    seconds = time.monotonic() - begun
-    other.join()
-    assert [event["type"] for event in events] == ["chunk", "chunk", "done"]
-    assert seconds > LONG_SILENCE_SECONDS
-    assert '"done"' in second["done"], second["done"]
-    assert "version 2" in second["done"]
-    figure(
-        "F17 silence", f"{seconds:.1f} s without a byte, then the rest: not cut (HTTP/1.1, HTTP/2)"
-    )
 
 
 def test_a_name_gives_https(rig: GatewayRig, figure: Figure) -> None:
@@ -205,23 +169,6 @@ def test_bodies_are_limited(rig: GatewayRig, figure: Figure) -> None:
     figure("B2 body", "16000 bytes (a vote: 4000) pass, one more gets 413")
 
 
-def test_slow_headers_and_slow_bodies_are_cut(rig: GatewayRig, figure: Figure) -> None:
-    took = {}
-    for name, sent in (
-        ("header", b"GET /api/info HTTP/1.1\r\nHost: a\r\nX-Slow: "),
-        ("body", b"POST /api/chat HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{"),
-    ):
-        # Without its limits Caddy would hold them for ever; the figure says how long it did.
-        with socket.create_connection(("127.0.0.1", rig.port), timeout=60) as connection:
-            connection.sendall(sent)
-            begun = time.monotonic()
-            while connection.recv(4096):
-                pass
-            took[name] = time.monotonic() - begun
-        assert httpx.get(f"{rig.url}/api/info").status_code == 200
-    figure("A10 slow", ", ".join(f"{name} cut after {value:.1f} s" for name, value in took.items()))
-
-
 def test_crafted_requests_reach_the_bot_as_one_or_not_at_all(
     rig: GatewayRig, figure: Figure
 ) -> None:
@@ -258,6 +205,27 @@ def test_the_log_holds_no_address_no_query_no_header(rig: GatewayRig, figure: Fi
     addresses = {line["request"]["client_ip"] for line in lines}
     assert all(re.fullmatch(r"\d+\.\d+\.\d+\.0", address) for address in addresses), addresses
     figure("P5 log", f"{len(lines)} lines; address as {', '.join(sorted(addresses))}; finds 0")
+
+
+def test_slow_headers_and_slow_bodies_are_cut(
+    rig: GatewayRig, silence: Silence, figure: Figure
+) -> None:
+    took = {name: cut.result(LAST_WAIT_SECONDS) for name, cut in silence.cut.items()}
+    assert httpx.get(f"{rig.url}/api/info").status_code == 200
+    figure("A10 slow", ", ".join(f"{name} cut after {value:.1f} s" for name, value in took.items()))
+
+
+def test_a_silent_stream_is_not_cut(silence: Silence, figure: Figure) -> None:
+    """Over HTTP/1.1, and over TLS with HTTP/2 (Caddy 2.11.6 cut both). Before the bot is stopped, below."""
+    events, seconds = silence.http1.result(LAST_WAIT_SECONDS)
+    assert [event["type"] for event in events] == ["chunk", "chunk", "done"]
+    assert seconds > LONG_SILENCE_SECONDS
+    over_http2 = silence.http2.result(LAST_WAIT_SECONDS)
+    assert '"done"' in over_http2, over_http2
+    assert "version 2" in over_http2
+    figure(
+        "F17 silence", f"{seconds:.1f} s without a byte, then the rest: not cut (HTTP/1.1, HTTP/2)"
+    )
 
 
 def test_a_bot_that_is_away_is_a_problem_document(rig: GatewayRig, figure: Figure) -> None:

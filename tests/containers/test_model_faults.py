@@ -9,8 +9,17 @@ import httpx
 import pytest
 
 from tests.containers.conftest import Figure
-from tests.containers.stack import PROJECT, SERVICES, Stack, docker, eventually
-from tests.containers.test_faults import FIXED_QUESTION, MODEL_QUESTION, during_answer
+from tests.containers.stack import (
+    MODEL_QUESTION,
+    PROJECT,
+    SERVICES,
+    UNREAD_QUESTION,
+    Stack,
+    docker,
+    eventually,
+)
+from tests.containers.test_faults import FIXED_QUESTION, during_answer
+from tests.containers.test_stack import BURST, give_back_all_allowances
 
 FIRST_TOKEN_SECONDS = 3.0
 LEAVERS = 40
@@ -108,20 +117,25 @@ def leave(stack: Stack, question: str, at: tuple[str, ...]) -> str:
     return "ended"
 
 
-def test_a12_who_leaves_takes_the_work_along(stack: Stack, figure: Figure) -> None:
+def test_a12_who_leaves_takes_the_work_along(
+    stack: Stack, page_is_read: None, figure: Figure
+) -> None:
     """Also while the prompt is read (llama.cpp#24496, #13262 tell of misses in other builds)."""
     freed = {}
-    for phase, at in (
-        ("sources", ("sources",)),
-        ("prompt", ("progress", "chunk")),
-        ("words", ("chunk",)),
+    for phase, question, at in (
+        ("sources", UNREAD_QUESTION, ("sources",)),
+        ("prompt", UNREAD_QUESTION, ("progress", "chunk")),
+        ("words", MODEL_QUESTION, ("chunk",)),
     ):
         eventually(lambda: quiet(stack), "an idle model", seconds=240)
-        while leave(stack, MODEL_QUESTION, at) not in at:
+        while leave(stack, question, at) not in at:
             pass
         freed[phase] = eventually(lambda: quiet(stack), f"a free model after {phase}", seconds=120)
-    left = [leave(stack, MODEL_QUESTION, ("sources", "queued", "progress", "chunk"))
-            for _ in range(LEAVERS)]  # fmt: skip
+    left = []
+    for number in range(LEAVERS):
+        if number % BURST == 0:
+            give_back_all_allowances(stack)
+        left.append(leave(stack, MODEL_QUESTION, ("sources", "queued", "progress", "chunk")))
     burst = eventually(lambda: quiet(stack), "a free model after all left", seconds=240)
     stack.wait_until_good()
     assert stack.ask(FIXED_QUESTION).last == "done"

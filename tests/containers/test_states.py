@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tests.containers.conftest import Figure
-from tests.containers.stack import Stack, docker
-from tests.containers.test_faults import MODEL_QUESTION
+from tests.containers.stack import MODEL_QUESTION, Stack, docker
 
 
 def test_a_restarted_chat_server_reads_the_page_from_the_volume(
