@@ -77,7 +77,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         raise SystemExit("no llama-server: `python -m native.llama_server` gets one")
     models = chosen_models(options.profile, options.models)
     model = options.model or models.chat_path
-    asked = _asked(options)
+    every = _asked(options, options.questions + 2 * options.conversations)
+    asked, talks = every[: options.questions], every[options.questions :]
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         content = write_site(options.squad, folder / "site") if options.squad else ROOT / "data"
@@ -107,9 +108,9 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                     forget_states(servers["cold"], folder / "cold/states")
                 first[kind].append(ask(bots[kind], question["question"]))
             say(f"{n}/{len(asked)} {_line({kind: first[kind][-1] for kind in KINDS})}")
-        talks = asked[: options.conversations]
-        follow = follow_ups(bots, talks)
-        mixed = interleaved(bots, talks)
+        # Never asked before: a server that keeps whole prompts in memory would have them ready.
+        follow = follow_ups(bots, talks[: options.conversations])
+        mixed = interleaved(bots, talks[options.conversations :])
         known = replace(base, known_answers=KnownAnswerSettings(enabled=True))
         suggested = suggestions(stack, known, servers["warm"], folder)
     return figures(asked, first, follow, mixed, suggested, pages, warming_s)
@@ -118,12 +119,18 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 def chosen_questions(count: int) -> list[dict[str, Any]]:
     """So many answerable questions, half of each language, spread over the labelled set."""
     labelled = yaml.safe_load(Path("tests/eval/gate.yaml").read_text("utf-8"))["questions"]
-    chosen: list[dict[str, Any]] = []
+    chosen: list[list[dict[str, Any]]] = []
     for language in ("en", "es"):
         own = [q for q in labelled if q["label"] == "answerable" and q["lang"] == language]
         places = np.linspace(0, len(own) - 1, count // 2).round().astype(int)
-        chosen += [own[place] for place in dict.fromkeys(places.tolist())]
-    return chosen[::2] + chosen[1::2]
+        chosen.append([own[place] for place in dict.fromkeys(places.tolist())])
+    # Every other one first, so that any beginning of the list is spread over the site.
+    return [
+        question
+        for start in (0, 1)
+        for pair in zip(*(own[start::2] for own in chosen), strict=False)
+        for question in pair
+    ]
 
 
 def follow_ups(bots: dict[str, str], talks: Sequence[dict[str, Any]]) -> dict[str, list[Timed]]:
@@ -249,13 +256,14 @@ def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _asked(options: argparse.Namespace) -> list[dict[str, Any]]:
+def _asked(options: argparse.Namespace, count: int) -> list[dict[str, Any]]:
+    """As many of each language in every part of the list."""
     if not options.squad:
-        return chosen_questions(options.questions)
+        return chosen_questions(count)
     files: dict[Language, Path] = {"en": options.squad}
     if options.translated:
         files["es"] = options.translated
-    return labelled(options.squad, files, options.questions)
+    return labelled(options.squad, files, count)
 
 
 def _settings(base: Settings, kind: str, server: str, folder: Path) -> Settings:

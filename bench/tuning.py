@@ -46,7 +46,7 @@ CHAT_CHANGES: tuple[Change, ...] = (
     ("weights repacked", ("--no-repack",), ()),
     ("one thread", ("-t",), ("-t", "1")),
     ("batch 32", ("-b", "-ub"), ("-b", "32", "-ub", "32")),
-    ("batch 64", ("-b", "-ub"), ("-b", "64", "-ub", "64")),
+    ("batch 128", ("-b", "-ub"), ("-b", "128", "-ub", "128")),
     ("batch 256", ("-b", "-ub"), ("-b", "256", "-ub", "256")),
     ("batch 2048, micro-batch 512", ("-b", "-ub"), ("-b", "2048", "-ub", "512")),
     ("KV cache q8_0", (), ("-ctk", "q8_0", "-ctv", "q8_0", "-fa", "on")),

@@ -31,8 +31,8 @@ CLOSED = (
 
 CHAT = (
     "--no-repack",  # 1.34 GB instead of 1.95 GB with the 1.5B model, prefill not slower (measured)
-    "-b", "128",  # a visitor who leaves during prefill frees the model after 1 s; with 2048: 19 s
-    "-ub", "128",
+    "-b", "64",  # who leaves during prefill frees the model within a batch, 1 s; with 2048: 13 s
+    "-ub", "64",
 )  # fmt: skip
 
 EMBED = (

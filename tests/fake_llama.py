@@ -109,6 +109,8 @@ class FakeLlama:
         """Where set, `/health` hangs until the event is."""
         self.connections = 0
         """Accepted so far."""
+        self.pieces = 0
+        """Evaluations of a prefix, piece by piece."""
         self.open_streams = 0
         """Chat answers being written now."""
         self.aborted = 0
@@ -148,7 +150,7 @@ class FakeLlama:
         self._replies.extend(replies)
 
     def enqueue_prefix(self, *replies: Reply) -> None:
-        """Script the next evaluations of a prefix alone (`max_tokens: 0`)."""
+        """Script the next pieces of a prefix (`status` and `body`, `drop`, `hold`)."""
         self._prefix_replies.extend(replies)
 
     def enqueue_embedding(self, *replies: Reply) -> None:
@@ -261,7 +263,14 @@ class FakeLlama:
             document = slot.props()
         elif route == "/v1/models":
             document = slot.models()
+        elif route == "/apply-template":
+            document = {"prompt": slot.templated(json.loads(body))}
+        elif route == "/tokenize":
+            document = {"tokens": slot.tokens(json.loads(body)["content"])}
         elif route == "/completion":
+            request = json.loads(body)
+            if not isinstance(request["prompt"], str):
+                return "kept" if self._prefix(connection, slot, request) else "closed"
             document = slot.completion()
         elif route.startswith("/slots/"):
             if slot.hold is not None:
@@ -275,14 +284,32 @@ class FakeLlama:
             return None
         return "kept" if _plain(connection, status, _json(document)) else "closed"
 
+    def _prefix(self, connection: socket.socket, slot: FakeSlot, request: dict[str, Any]) -> bool:
+        """Evaluate tokens; a script's `hold` comes before its answer, `status` and `drop` instead."""
+        with self._lock:
+            self.pieces += 1
+            reply = self._prefix_replies.popleft() if self._prefix_replies else Reply()
+            slot.take(request["prompt"])
+            self.open_streams += 1
+        try:
+            if reply.hold is not None:
+                self._hold(connection, reply.gate)
+            if reply.drop:
+                return False
+            body = reply.body or _json({"tokens_evaluated": len(request["prompt"])})
+            return _plain(connection, reply.status, body)
+        except (_ClientLeft, OSError):
+            with self._lock:
+                self.aborted += 1
+            raise
+        finally:
+            with self._lock:
+                self.open_streams -= 1
+
     def _chat(self, connection: socket.socket, request: dict[str, Any]) -> bool:
         with self._lock:
             self.requests.append(request)
-            if request.get("max_tokens") == 0:
-                reply = self._prefix_replies.popleft() if self._prefix_replies else Reply()
-                reply = replace(reply, text=(), finish_reason=reply.finish_reason and "length")
-            else:
-                reply = self._replies.popleft() if self._replies else Reply()
+            reply = self._replies.popleft() if self._replies else Reply()
             if self.slot is not None:
                 cached, total = self.slot.evaluate(request)
                 self.slot.words += "".join(reply.text).split()

@@ -36,6 +36,7 @@ class FakeSlot:
         self.window = 4096
         self.bytes_a_token = 1000
         self.words: list[str] = []
+        self._numbers: dict[str, int] = {}
         self.weights = [sum(model.encode()) + rank for rank in range(5)]
         """The most likely tokens: what a model of the same name and size differs in."""
         self.confidence = -1.0
@@ -88,13 +89,29 @@ class FakeSlot:
         ranks = [{"id": token, "token": "x", "logprob": self.confidence} for token in self.weights]
         return {"content": "x", "completion_probabilities": [{"id": 1, "top_logprobs": ranks}]}
 
-    def evaluate(self, request: dict[str, Any]) -> tuple[int, int]:
-        """Take in a chat request; (tokens found in the slot, tokens in all)."""
+    def templated(self, request: dict[str, Any]) -> str:
+        """The prompt of a chat request."""
         words: list[str] = []
         for message in request["messages"]:
             words += [f"<{message['role']}>", *message["content"].split(), "<end>"]
         if request.get("add_generation_prompt", True):
             words.append("<assistant>")
+        return " ".join(words)
+
+    def tokens(self, text: str) -> list[int]:
+        """A number for each word."""
+        return [self._numbers.setdefault(word, len(self._numbers)) for word in text.split()]
+
+    def take(self, tokens: list[int]) -> tuple[int, int]:
+        """Take in a prompt of such numbers; (tokens found in the slot, tokens in all)."""
+        words = list(self._numbers)
+        return self._evaluate([words[token] for token in tokens])
+
+    def evaluate(self, request: dict[str, Any]) -> tuple[int, int]:
+        """Take in a chat request; (tokens found in the slot, tokens in all)."""
+        return self._evaluate(self.templated(request).split())
+
+    def _evaluate(self, words: list[str]) -> tuple[int, int]:
         cached = 0
         for held, wanted in zip(self.words, words, strict=False):
             if held != wanted:

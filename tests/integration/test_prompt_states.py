@@ -21,7 +21,7 @@ from bot.adapters.states.folder import StatesFolder
 from bot.adapters.states.slot import SlotServer
 from bot.adapters.states.slot_states import SlotStates
 from bot.adapters.states.store import FIRST_GUESS_BYTES, StateStore
-from bot.chat.errors import ModelError
+from bot.chat.errors import ContextOverflow, ModelError, ModelUnavailable
 from bot.chat.ports import Finished, Message, Prefix, PromptProgress, Restored, Warmed
 from corpus.settings import ProviderSettings
 from tests.clock import Clock
@@ -31,7 +31,7 @@ from tests.fake_slots import FakeSlot
 pytestmark = pytest.mark.anyio
 PAGE = Prefix(text="rules " * 20 + "the page about shops " * 20)
 OTHER = Prefix(text="rules " * 20 + "the page about boats " * 20)
-PAGE_TOKENS = len(PAGE.text.split()) + 2
+PAGE_TOKENS = len(PAGE.text.split()) + 3  # <system>, <end>, <user>
 TTL_SECONDS = 600.0
 
 
@@ -400,7 +400,7 @@ async def test_the_cap_holds_while_pages_are_warmed(
         assert bot.states.stats().pages == 2
         assert await bot.warm(OTHER, make_room=False) == Warmed(tokens=0, saved=False)
         assert bot.states.stats().pages == 2
-        assert len([r for r in fake.requests if r["max_tokens"] == 0]) == 6
+        assert fake.pieces == 6 * 2
 
 
 async def test_two_visitors_take_turns_and_each_evaluates_only_the_new_turn(
@@ -453,9 +453,9 @@ async def test_a_second_bot_on_the_same_slot_is_noticed_too(
     bot: Bot, slot: FakeSlot, fake: FakeLlama, folder: Path
 ) -> None:
     held = Reply(hold="prompt")
-    fake.enqueue_prefix(held)
+    fake.enqueue_prefix(Reply(), held)
     warming = asyncio.create_task(bot.warm())
-    await evaluating(fake)
+    await asyncio.to_thread(fake.wait_until, lambda: fake.pieces == 2)  # the last one
     slot.words += ["secret", "of", "another", "bot"]
     held.gate.set()
     assert not (await warming).saved
@@ -506,6 +506,29 @@ async def test_warming_that_is_left_frees_the_server(bot: Bot, fake: FakeLlama) 
     with pytest.raises(asyncio.CancelledError):
         await warming
     assert await asyncio.to_thread(fake.wait_until, lambda: fake.aborted == 1, 5.0)
+    assert fake.pieces == 1  # what was not asked for can't be read for nobody
+    assert not bot.states.has(PAGE)
+    assert (await bot.warm()).saved
+
+
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (Reply(status=500, body=b"{}"), ModelUnavailable),
+        (Reply(drop=True), ModelUnavailable),
+        (Reply(body=b"not json"), ModelUnavailable),
+        (
+            Reply(status=400, body=b'{"error":{"type":"exceed_context_size_error"}}'),
+            ContextOverflow,
+        ),
+    ],
+)
+async def test_a_piece_that_fails_ends_the_warming(
+    bot: Bot, fake: FakeLlama, failure: Reply, error: type[Exception]
+) -> None:
+    fake.enqueue_prefix(Reply(), failure)
+    with pytest.raises(error):
+        await bot.warm()
     assert not bot.states.has(PAGE)
     assert (await bot.warm()).saved
 

@@ -26,8 +26,12 @@ from corpus.settings import ProviderSettings
 
 CHAT_ROUTE = "/v1/chat/completions"
 TOKENIZE_ROUTE = "/tokenize"
+TEMPLATE_ROUTE = "/apply-template"
+COMPLETION_ROUTE = "/completion"
 HEALTH_ROUTE = "/health"
 END = "[DONE]"
+QUESTION = "the-question-of-a-visitor"
+"""Stands where a question will, to find what every prompt has in front of it."""
 OVERFLOW_SIGNS = ("exceed_context_size_error", "Context size has been exceeded")
 
 
@@ -50,23 +54,34 @@ def chat_body(provider: ProviderSettings, messages: tuple[Message, ...]) -> dict
     }
 
 
-def prefix_body(provider: ProviderSettings, text: str) -> dict[str, Any]:
-    """Body of a request that evaluates a system message and generates nothing.
-
-    Without the header of an answer, so that the slot then holds exactly what every prompt with this
-    system message begins with (measured: 293 of 293 tokens reused).
-    """
+def template_body(text: str) -> dict[str, Any]:
+    """Body of a request for the prompt that has this system message and `QUESTION` behind it."""
     return {
-        "model": provider.model,
-        "messages": [{"role": "system", "content": text}],
-        "stream": True,
-        "stream_options": {"include_usage": True},
-        "max_tokens": 0,
-        "temperature": 0.0,
-        "cache_prompt": True,
-        "return_progress": True,
+        "messages": [
+            {"role": "system", "content": text},
+            {"role": "user", "content": QUESTION},
+        ],
         "add_generation_prompt": False,
         "chat_template_kwargs": {"enable_thinking": False},
+    }
+
+
+def tokens_body(prompt: str) -> dict[str, Any]:
+    """Body of a request for a prompt's tokens as the chat route reads it."""
+    return {"content": prompt, "add_special": True, "parse_special": True}
+
+
+def evaluation_body(tokens: list[int]) -> dict[str, Any]:
+    """Body of a request that evaluates tokens and keeps nothing else in the slot.
+
+    What the slot holds of them already is not evaluated again; one token is sampled and not evaluated.
+    """
+    return {
+        "prompt": tokens,
+        "n_predict": 0,
+        "temperature": 0.0,
+        "cache_prompt": True,
+        "response_fields": ["tokens_evaluated"],
     }
 
 

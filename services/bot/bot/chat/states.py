@@ -9,8 +9,7 @@ from bot.chat.ports import Finished, Prefix, PromptProgress, Restored, StateStat
 
 Outcome = Literal["hit", "partial", "miss"]
 TOLERATED_TOKENS = 16
-"""A server that knows no `add_generation_prompt` saves the answer's header too: 3 to 8 tokens that
-the next prompt does not share."""
+"""The last tokens of a prefix may be others once a question stands behind them."""
 
 
 def judge(restored: Restored, cached_tokens: int) -> Outcome:
