@@ -184,6 +184,8 @@ def _in_work(rig: Rig, question: str, moment: str) -> Left | None:
     since = _size(rig.log)
     with visit(rig.url, question, LEAVER) as leaver:
         seen = wait_for(leaver, moment)
+        while moment == "progress" and not seen["processed"]:
+            seen = wait_for(leaver, moment)
         began = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
         answered = pool.submit(_answer_next, rig)
