@@ -19,12 +19,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from msgspec.structs import replace
-
-from bench.bots import ROOT, chat_server, embed_server, indexed, serving
-from corpus.settings import Settings
+from bench.bots import ROOT, chat_server, embed_server, indexed, llama_server, serving, with_states
 from native.chosen import chosen_models
-from native.preflight import ready_llama_server
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -44,9 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Both evaluations, the planted one only where no kind is chosen."""
-    binary = ready_llama_server()
-    if binary is None:
-        raise SystemExit("no llama-server: `python -m native.llama_server` gets one")
+    binary = llama_server()
     models = chosen_models(options.profile, options.models)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -59,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
         def evaluate(name: str, content: Path, *more: str) -> int:
             settings = indexed(folder / f"{name}-index", embed, chat, 320, content)
-            with serving(_with_states(settings, folder)) as url:
+            with serving(with_states(settings, folder)) as url:
                 command = [*asked, *more, "--url", url, "--index", settings.rag.index_path]
                 return _eval(command, options.out, f"{options.profile}-{name}")
 
@@ -70,11 +64,6 @@ def run(options: argparse.Namespace) -> int:
             _chat_bot(["eval", "--set", options.half, "--plant", str(copy)], quiet=True)
             worst = evaluate(f"{options.half}-planted", copy, "--planted") or worst
     return worst
-
-
-def _with_states(settings: Settings, folder: Path) -> Settings:
-    provider = replace(settings.provider, states_path=str(folder / "states"))
-    return replace(settings, providers=(provider,))
 
 
 def _eval(command: Sequence[str], out: Path | None, name: str) -> int:

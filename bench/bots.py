@@ -20,6 +20,7 @@ from corpus.settings_file import load_settings
 from indexer import job
 from indexer.chat_tokens import ChatTokenCounter
 from native.ports import free_port
+from native.preflight import ready_llama_server
 from native.servers import EMBED_ENVIRONMENT, chat_command, embed_command
 from native.tether import tethered
 from tests.live_server import serve_in_thread
@@ -43,6 +44,20 @@ class Timed(Struct, frozen=True, kw_only=True):
     total_s: float
     evaluated_tokens: int
     cached_tokens: int
+
+
+def llama_server() -> Path:
+    """The program; ends the benchmark with the cure where there is none."""
+    binary = ready_llama_server()
+    if binary is None:
+        raise SystemExit("no llama-server: `python -m native.llama_server` gets one")
+    return binary
+
+
+def with_states(settings: Settings, folder: Path) -> Settings:
+    """The same with the prompt states of the `chat_server` that was started in `folder`."""
+    provider = replace(settings.provider, states_path=str(folder / "states"))
+    return replace(settings, providers=(provider,))
 
 
 @contextmanager

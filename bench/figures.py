@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+RANKS = (50, 95)
 
-def percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
-    """`p50` and `p95`, rounded to hundredths."""
+
+def percentiles(values: Sequence[float], digits: int | None = 2) -> dict[str, float]:
+    """`p50` and `p95`, rounded to so many digits, None for whole numbers; NaN where there is no value."""
     return {
-        name: round(float(np.percentile(milliseconds, rank)), 2)
-        for name, rank in (("p50", 50), ("p95", 95))
+        f"p{rank}": round(float(np.percentile(values, rank)), digits) if values else float("nan")
+        for rank in RANKS
     }
 
 

@@ -31,15 +31,25 @@ import numpy as np
 import yaml
 from msgspec.structs import replace
 
-from bench.bots import ROOT, Timed, ask, chat_server, embed_server, indexed, serving, warmed
+from bench.bots import (
+    ROOT,
+    Timed,
+    ask,
+    chat_server,
+    embed_server,
+    indexed,
+    llama_server,
+    serving,
+    warmed,
+    with_states,
+)
 from bench.chart import bars
-from bench.figures import table
+from bench.figures import percentiles, table
 from bench.squad_site import labelled, write_site
 from bot.evaluation.facts import share
 from corpus.model import Language
 from corpus.settings import KnownAnswerSettings, Settings
 from native.chosen import chosen_models
-from native.preflight import ready_llama_server
 
 KINDS = ("plain", "warm", "cold")
 FOLLOW_UPS = {"en": "Tell me more about it.", "es": "Cuéntame más sobre eso."}
@@ -72,9 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """The JSON document."""
-    binary = ready_llama_server()
-    if binary is None:
-        raise SystemExit("no llama-server: `python -m native.llama_server` gets one")
+    binary = llama_server()
     models = chosen_models(options.profile, options.models)
     model = options.model or models.chat_path
     every = _asked(options, options.questions + 2 * options.conversations)
@@ -182,7 +190,7 @@ def figures(
         n for n in range(len(asked)) if all(first[kind][n].route == "answer" for kind in KINDS)
     ]
     kept = {kind: [first[kind][n] for n in spoken] for kind in KINDS}
-    words = {kind: _percentiles([t.first_word_s for t in kept[kind]]) for kind in KINDS}
+    words = {kind: _rounded([t.first_word_s for t in kept[kind]]) for kind in KINDS}
     hits = [t.cached_tokens > t.evaluated_tokens for t in kept["warm"]]
     return {
         "questions": len(asked),
@@ -190,9 +198,9 @@ def figures(
         "pages": pages,
         "warming_s": round(warming_s, 1),
         "first_word_s": words,
-        "sources_s": {k: _percentiles([t.sources_s for t in kept[k]]) for k in KINDS},
-        "total_s": {k: _percentiles([t.total_s for t in kept[k]]) for k in KINDS},
-        "evaluated_tokens": {k: _percentiles([t.evaluated_tokens for t in kept[k]]) for k in KINDS},
+        "sources_s": {k: _rounded([t.sources_s for t in kept[k]]) for k in KINDS},
+        "total_s": {k: _rounded([t.total_s for t in kept[k]]) for k in KINDS},
+        "evaluated_tokens": {k: _rounded([t.evaluated_tokens for t in kept[k]]) for k in KINDS},
         "ratio": {p: round(words["plain"][p] / words["warm"][p], 1) for p in ("p50", "p95")},
         "hit_rate": round(sum(hits) / max(len(hits), 1), 3),
         "key_facts": {
@@ -200,11 +208,11 @@ def figures(
                                     for q, t in zip(asked, first[k], strict=True)])), 3)
             for k in KINDS
         },
-        "followup_s": {k: _percentiles([t.first_word_s for t in ts]) for k, ts in follow.items()},
+        "followup_s": {k: _rounded([t.first_word_s for t in ts]) for k, ts in follow.items()},
         "followup_ratio": _ratio(follow),
-        "interleaved_s": {k: _percentiles([t.first_word_s for t in ts]) for k, ts in mixed.items()},
+        "interleaved_s": {k: _rounded([t.first_word_s for t in ts]) for k, ts in mixed.items()},
         "interleaved_ratio": _ratio(mixed),
-        "suggested_s": _percentiles([t.first_word_s for t in suggested]),
+        "suggested_s": _rounded([t.first_word_s for t in suggested]),
     }  # fmt: skip
 
 
@@ -271,8 +279,7 @@ def _settings(base: Settings, kind: str, server: str, folder: Path) -> Settings:
     if kind == "plain":
         rag = replace(base.rag, context="passages")
         return replace(base, providers=(provider,), rag=rag)
-    states = str(folder / ("warm" if kind == "warm" else kind) / "states")
-    return replace(base, providers=(replace(provider, states_path=states),))
+    return with_states(replace(base, providers=(provider,)), folder / kind)
 
 
 def _second(url: str, question: dict[str, Any], opened: Timed) -> Timed:
@@ -280,10 +287,8 @@ def _second(url: str, question: dict[str, Any], opened: Timed) -> Timed:
     return ask(url, FOLLOW_UPS[question["lang"]], history, opened.conversation_id)
 
 
-def _percentiles(values: Sequence[float]) -> dict[str, float]:
-    if not values:
-        return {"p50": float("nan"), "p95": float("nan")}
-    return {f"p{rank}": round(float(np.percentile(values, rank)), 3) for rank in (50, 95)}
+def _rounded(values: Sequence[float]) -> dict[str, float]:
+    return percentiles(values, 3)
 
 
 def _ratio(times: dict[str, list[Timed]]) -> float:

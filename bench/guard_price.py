@@ -23,8 +23,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bench.bots import chat_server, embed_server, indexed
-from bench.figures import table
+from bench.bots import chat_server, embed_server, indexed, llama_server, with_states
+from bench.figures import RANKS, percentiles, table
 from bench.first_word import chosen_questions
 from bot.adapters.build import open_ports
 from bot.chat.citations import CitationFilter
@@ -34,7 +34,6 @@ from bot.chat.ports import LanguageModel, Message, ModelEvent, TextDelta
 from bot.chat.service import Ask, ChatService
 from corpus.settings import Settings
 from native.chosen import chosen_models
-from native.preflight import ready_llama_server
 
 MOST_PASSAGES = 40
 
@@ -83,37 +82,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measure(profile: str, folder: Path, count: int) -> dict[str, Any]:
     """Percentiles over the questions that the model answered."""
-    binary = ready_llama_server()
-    if binary is None:
-        raise SystemExit("no llama-server: `python -m native.llama_server` gets one")
+    binary = llama_server()
     models = chosen_models(profile, folder)
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         embed = stack.enter_context(embed_server(binary, models.embed_path, work))
         chat = stack.enter_context(chat_server(binary, models.chat_path, work, states=True))
         settings = indexed(work / "index", embed, chat, 96)
-        provider = replace(settings.provider, states_path=str(work / "states"))
         asked = [question["question"] for question in chosen_questions(count)]
-        prices = asyncio.run(_ask_all(replace(settings, providers=(provider,)), asked))
+        prices = asyncio.run(_ask_all(with_states(settings, work), asked))
     return figures(asked, prices)
 
 
 def figures(asked: Sequence[str], prices: Sequence[Price]) -> dict[str, Any]:
     """The JSON document."""
     bare, guarded = [p.bare for p in prices], [p.guarded for p in prices]
-    ranks = (50, 95)
     return {
         "questions": len(asked),
         "answered": len(prices),
         "first_word_ms": {
-            name: {f"p{rank}": round(float(np.percentile(times, rank))) for rank in ranks}
-            for name, times in (("bare", bare), ("guarded", guarded))
+            name: percentiles(times, None) for name, times in (("bare", bare), ("guarded", guarded))
         },
         "later": {
             f"p{rank}": round(
                 float(np.percentile(guarded, rank) / np.percentile(bare, rank)) - 1, 3
             )
-            for rank in ranks
+            for rank in RANKS
         },
         "later_at_all": round(sum(p.guarded - p.bare > 1 for p in prices) / len(prices), 3),
         "answer_ms": {"p50": round(float(np.median([p.spoken for p in prices])))},

@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
-from bench.bots import chat_server, embed_server, indexed
-from bench.figures import table
+from bench.bots import chat_server, embed_server, indexed, llama_server, with_states
+from bench.figures import percentiles, table
 from bot.app import create_app
 from native.chosen import chosen_models
-from native.preflight import ready_llama_server
 from tests.chat_process import evaluations
 from tests.live_server import serve_in_thread
 from tests.visits import ask, visit, wait_for
@@ -77,9 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measure(profile: str, models_folder: Path, tries: int) -> dict[str, Any]:
     """Figures of the three moments."""
-    binary = ready_llama_server()
-    if binary is None:
-        raise SystemExit("no llama-server: `python -m native.llama_server` gets one")
+    binary = llama_server()
     models = chosen_models(profile, models_folder)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -88,13 +85,8 @@ def measure(profile: str, models_folder: Path, tries: int) -> dict[str, Any]:
             chat_server(binary, models.chat_path, folder, states=True) as chat_url,
         ):
             settings = indexed(folder / "index", embed_url, chat_url, ANSWER_TOKENS)
-            provider = msgspec.structs.replace(
-                settings.provider, states_path=str(folder / "states")
-            )
-            settings = msgspec.structs.replace(
-                settings, providers=(provider,),
-                server=msgspec.structs.replace(settings.server, queue_seconds=WAIT_SECONDS),
-            )  # fmt: skip
+            server = replace(settings.server, queue_seconds=WAIT_SECONDS)
+            settings = replace(with_states(settings, folder), server=server)
             with serve_in_thread(create_app(settings), trusted_proxies=("127.0.0.1",)) as live:
                 rig = Rig(live.url, folder / "chat.log")
                 for question in (LONG, WARM):  # their pages are saved from here on
@@ -137,11 +129,7 @@ def render(result: dict[str, Any]) -> str:
 
 
 def _spread(seconds: Sequence[float]) -> dict[str, float]:
-    return {
-        "p50": round(float(np.percentile(seconds, 50)), 2),
-        "p95": round(float(np.percentile(seconds, 95)), 2),
-        "max": round(max(seconds), 2),
-    }
+    return {**percentiles(seconds), "max": round(max(seconds), 2)}
 
 
 def _line(spread: dict[str, float]) -> str:

@@ -23,12 +23,11 @@ from typing import Any
 import httpx
 import msgspec
 
-from bench.bots import CONTEXT_TOKENS, EMBED_TOKENS, running
+from bench.bots import CONTEXT_TOKENS, EMBED_TOKENS, llama_server, running
 from bench.figures import table
 from bench.requantised import requantise
 from native.chosen import chosen_models
 from native.ports import free_port
-from native.preflight import ready_llama_server
 from native.servers import chat_command, embed_command
 
 READ, LEFT = Path("data/projects/clothes-shop.md"), Path("data/docs/cv.mdx")
@@ -72,9 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measure(profile: str, folder: Path, rounds: int) -> dict[str, Any]:
     """Medians of every variant."""
-    binary = ready_llama_server()
-    if binary is None:
-        raise SystemExit("no llama-server: `python -m native.llama_server` gets one")
+    binary = llama_server()
     models = chosen_models(profile, folder)
     with tempfile.TemporaryDirectory() as logs:
         other = Path(logs) / "q4_0.gguf"

@@ -17,8 +17,8 @@ import logging
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +35,7 @@ from bot.evaluation.facts import folded, holds
 from corpus.embedding import EmbeddingClient
 from corpus.settings import KnownAnswerSettings, RedisSettings, Settings
 from corpus.settings_file import load_settings
+from tests.captured_log import listening
 
 Outcome = Literal["gate", "model", "guard", "answered", "other", "failed"]
 OUTCOMES: tuple[tuple[Outcome, str], ...] = (
@@ -125,7 +126,8 @@ async def ask_all(settings: Settings, questions: Sequence[Question]) -> list[Ask
     async with open_ports(settings) as ports:
         await _ready(ports)
         service = ChatService(settings, ports)
-        with _listening() as quotations:
+        quotations = Quotations()
+        with listening(quotations, logging.getLogger("bot.chat"), logging.INFO):
             for number, question in enumerate(questions, start=1):
                 found.append(await _ask(service, question, quotations))
                 print(f"\r{number} of {len(questions)}", end="", file=sys.stderr, flush=True)
@@ -189,19 +191,6 @@ def _outcome(done: Done, quoted: str | None) -> Outcome:
     if done.route != "answer":
         return "other"
     return "guard" if quoted else "answered"
-
-
-@contextmanager
-def _listening() -> Iterator[Quotations]:
-    quotations, logger = Quotations(), logging.getLogger("bot.chat")
-    level = logger.level
-    logger.addHandler(quotations)
-    logger.setLevel(logging.INFO)
-    try:
-        yield quotations
-    finally:
-        logger.removeHandler(quotations)
-        logger.setLevel(level)
 
 
 def _render(result: dict[str, Any]) -> str:

@@ -16,12 +16,18 @@ def captured_log(formatter: logging.Formatter) -> Iterator[io.StringIO]:
     handler.setFormatter(formatter)
     # The test's own client runs in this process too.
     handler.addFilter(lambda record: not record.name.startswith(("httpx", "httpcore")))
-    root = logging.getLogger()
-    level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    try:
+    with listening(handler, logging.getLogger(), logging.DEBUG):
         yield stream
+
+
+@contextmanager
+def listening(handler: logging.Handler, logger: logging.Logger, level: int) -> Iterator[None]:
+    """Have `handler` hear a logger from this level on while the block runs."""
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(level)
+    try:
+        yield
     finally:
-        root.removeHandler(handler)
-        root.setLevel(level)
+        logger.removeHandler(handler)
+        logger.setLevel(before)

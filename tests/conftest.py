@@ -127,11 +127,7 @@ def serve(
     from native.servers import EMBED_ENVIRONMENT, chat_command, embed_command
     from native.tether import tethered
 
-    binary = find_llama_server()
-    if binary is None:
-        unavailable(f"no llama-server: {CURE}")
-    if problem := missing_models(profile):
-        unavailable(f"{problem}: {CURE}")
+    binary = needed_llama_server(profile)
     models, port = chosen_models(profile, models_folder()), free_port()
     if role == "chat":
         record = models.chat
@@ -203,6 +199,16 @@ def find_llama_server() -> Path | None:
 def models_folder() -> Path:
     """Where the models are."""
     return ROOT / "models/files"
+
+
+def needed_llama_server(profile: str = PROFILE) -> Path:
+    """The program, for a test that needs it and the models of the profile."""
+    binary = find_llama_server()
+    if binary is None:
+        unavailable(f"no llama-server: {CURE}")
+    if problem := missing_models(profile):
+        unavailable(f"{problem}: {CURE}")
+    return binary
 
 
 def missing_models(profile: str = PROFILE) -> str | None:

@@ -26,6 +26,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -290,21 +291,13 @@ class FakeLlama:
             self.pieces += 1
             reply = self._prefix_replies.popleft() if self._prefix_replies else Reply()
             slot.take(request["prompt"])
-            self.open_streams += 1
-        try:
+        with self._being_answered():
             if reply.hold is not None:
                 self._hold(connection, reply.gate)
             if reply.drop:
                 return False
             body = reply.body or _json({"tokens_evaluated": len(request["prompt"])})
             return _plain(connection, reply.status, body)
-        except (_ClientLeft, OSError):
-            with self._lock:
-                self.aborted += 1
-            raise
-        finally:
-            with self._lock:
-                self.open_streams -= 1
 
     def _chat(self, connection: socket.socket, request: dict[str, Any]) -> bool:
         with self._lock:
@@ -317,9 +310,16 @@ class FakeLlama:
                     reply, cached_tokens=cached, prompt_tokens=total,
                     progress=((cached, total), (total, total)),
                 )  # fmt: skip
+        with self._being_answered():
+            return self._reply(connection, request, reply)
+
+    @contextmanager
+    def _being_answered(self) -> Iterator[None]:
+        """Counts who is answered, and who left before the end."""
+        with self._lock:
             self.open_streams += 1
         try:
-            return self._reply(connection, request, reply)
+            yield
         except (_ClientLeft, OSError):
             with self._lock:
                 self.aborted += 1

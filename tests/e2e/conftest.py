@@ -18,14 +18,11 @@ from native.ports import free_port
 from native.servers import chat_command
 from tests.chat_process import SupervisedChat
 from tests.conftest import (
-    CURE,
     PROFILE,
     ROOT,
     ModelServer,
-    find_llama_server,
-    missing_models,
     models_folder,
-    unavailable,
+    needed_llama_server,
 )
 from tests.disk_faults import small_volume
 
@@ -65,11 +62,7 @@ def chat(
     states_volume: tuple[Path, bool], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SupervisedChat]:
     """The chat server of the small profile, with prompt states, started again whenever it ends."""
-    binary = find_llama_server()
-    if binary is None:
-        unavailable(f"no llama-server: {CURE}")
-    if problem := missing_models(PROFILE):
-        unavailable(f"{problem}: {CURE}")
+    binary = needed_llama_server()
     models = chosen_models(PROFILE, models_folder())
     command = chat_command(
         binary, models.chat_path, port=free_port(),

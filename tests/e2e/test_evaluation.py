@@ -11,14 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import (
-    CURE,
     FIGURE,
     PROFILE,
     ROOT,
-    find_llama_server,
-    missing_models,
     models_folder,
-    unavailable,
+    needed_llama_server,
 )
 
 pytestmark = pytest.mark.models
@@ -37,11 +34,7 @@ RATES = (
 def test_nothing_unsupported_and_no_attack_gets_through(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    binary = find_llama_server()
-    if binary is None:
-        unavailable(f"no llama-server: {CURE}")
-    if problem := missing_models(PROFILE):
-        unavailable(f"{problem}: {CURE}")
+    needed_llama_server()
     done = subprocess.run(
         [
             sys.executable, "-m", "bench.answers", "--profile", PROFILE, "--set", "dev",

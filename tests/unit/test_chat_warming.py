@@ -73,6 +73,13 @@ class Stage:
     ) -> None:
         self.answered.append((question, language))
 
+    async def visitor(self) -> Ticket:
+        """Somebody whose turn it is."""
+        ticket = self.admission.admit()
+        async for _ in ticket.wait_turn():
+            pass
+        return ticket
+
     def names(self, texts: list[str]) -> list[str]:
         """Document and page of each prefix."""
         known = {
@@ -119,9 +126,7 @@ async def test_a_visitor_stops_it_at_once_and_it_goes_on_afterwards(index: Index
     stage.states.hold = asyncio.Event()
     async with stage.at_work():
         await until(lambda: stage.states.began)
-        ticket = stage.admission.admit()
-        async for _ in ticket.wait_turn():
-            pass
+        ticket = await stage.visitor()
         assert stage.states.saved == []  # the evaluation was dropped, not waited for
         stage.states.hold.set()
         await asyncio.sleep(0.02)
@@ -247,9 +252,7 @@ async def test_a_visitor_is_answered_beside_the_warming(index: Index) -> None:
     stage.states.hold = asyncio.Event()
     async with stage.at_work():
         await until(lambda: stage.states.began)
-        ticket = stage.admission.admit()
-        async for _ in ticket.wait_turn():
-            pass
+        ticket = await stage.visitor()
         assert ticket.server == 1
         stage.states.hold.set()
         await stage.until(1)  # the page was finished though somebody is being answered

@@ -111,6 +111,10 @@ class Index:
         found = np.fromstring(ids or "", np.int64, sep=",")
         return np.searchsorted(self.chunk_ids, found)
 
+    def holds(self, word: str) -> bool:
+        """Whether any chunk has `word`, accents and case folded."""
+        return bool(self.holding(word).size)
+
     def without_crumbs(self) -> None:
         """Leave breadcrumb vectors out of every cosine from now on; for measuring what they gain."""
         self._vectors.drop_crumbs()

@@ -57,6 +57,8 @@ class Dispatcher:
         """The server whose slot holds most of the prompt, so that the least has to be evaluated."""
 
         def choose(free: Sequence[int]) -> int:
+            if len(free) == 1:
+                return free[0]  # the prompt need not be put together to compare one
             return max(free, key=lambda each: self._generators[each].held_tokens(task, turn))
 
         return choose

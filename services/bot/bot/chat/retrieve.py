@@ -61,18 +61,14 @@ class Retriever:
         self, index: Index, state: IndexState, message: str, language: Language
     ) -> Retrieved:
         """A question that needs no other; of one in two parts the part that is answered."""
-
-        def holds(word: str) -> bool:
-            return bool(index.holding(word).size)
-
         whole = await self._search(index, state, message, language)
         asked = parts(message)
         if len(asked) > 1:
             found = [await self._search(index, state, part, language) for part in asked]
-            half = one_half(whole, found, holds, self._cut(state, whole))
+            half = one_half(whole, found, index.holds, self._cut(state, whole))
             if half is not None:
                 return half
-        return without_unmentioned(whole, holds)
+        return without_unmentioned(whole, index.holds)
 
     def _calibration(self, state: IndexState, *, dense: bool) -> Calibration:
         return calibration_for(self._settings.embeddings.model, dense=dense, own=state.calibration)

@@ -196,7 +196,7 @@ class ChatService:
 
     def _holds(self, word: str) -> bool:
         with self._ports.index.lease() as state:
-            return state.index is None or bool(state.index.holding(word).size)
+            return state.index is None or state.index.holds(word)
 
     def _small_talk(self, kind: SmallTalk, language: Language) -> str:
         persona = self._settings.persona

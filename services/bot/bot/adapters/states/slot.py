@@ -208,14 +208,9 @@ class SlotServer(Upstream):
         return (await self._ask(TOKENIZE_ROUTE, tokens_body(prefix), _Tokens)).tokens
 
     async def _ask(self, route: str, body: dict[str, Any], kind: type[Answer]) -> Answer:
-        response = await self._send("POST", route, body)
-        try:
-            content = await read_beginning(response)
-        finally:
-            # Closing the connection is what makes llama-server stop.
-            await response.aclose()
-        if response.status_code != 200:
-            raise refusal(response.status_code, content)
+        status, content = await self._exchange("POST", route, body)
+        if status != 200:
+            raise refusal(status, content)
         return msgspec.json.decode(content, type=kind)
 
     async def _check_supported(self) -> None:
@@ -239,33 +234,37 @@ class SlotServer(Upstream):
     ) -> Answer:
         try:
             async with asyncio.timeout(seconds):
-                response = await self._send(method, route, body)
-                try:
-                    content = await read_beginning(response)
-                finally:
-                    await response.aclose()
+                status, content = await self._exchange(method, route, body)
         except TimeoutError as error:
             raise SlotError("the chat server took longer than allowed") from error
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise ServerGone("the chat server can't be reached") from error
         except httpx.HTTPError as error:
             raise ServerBroke("the chat server broke off") from error
-        if response.status_code == 503:
+        if status == 503:
             raise ServerGone("the chat server is loading its model")
-        if response.status_code in (404, 405, 501):
+        if status in (404, 405, 501):
             raise SlotsUnsupported(
                 "the chat server has no slot API: start it with --slot-save-path"
             )
-        if response.status_code != 200:
-            raise SlotRefused(f"the chat server answered {response.status_code}")
+        if status != 200:
+            raise SlotRefused(f"the chat server answered {status}")
         try:
             return msgspec.json.decode(content, type=kind)
         except msgspec.DecodeError as error:
             raise SlotRefused("the chat server's answer is not understood") from error
 
-    async def _send(self, method: str, route: str, body: dict[str, Any] | None) -> httpx.Response:
+    async def _exchange(
+        self, method: str, route: str, body: dict[str, Any] | None
+    ) -> tuple[int, bytes]:
+        """Status and the beginning of the body."""
         if self._http is None:
             raise ServerGone("the client of the chat server is not open")
         content = None if body is None else msgspec.json.encode(body)
         request = self._http.build_request(method, route, content=content, headers=HEADERS)
-        return await send(self._http, request)
+        response = await send(self._http, request)
+        try:
+            return response.status_code, await read_beginning(response)
+        finally:
+            # Closing the connection is what makes llama-server stop.
+            await response.aclose()
