@@ -14,7 +14,7 @@ from bot.app import create_app
 from corpus.settings import ProviderSettings, Settings
 from tests.examples.recorder import recording
 from tests.examples.sites import CURE, NAMES, missing, serving, site_client
-from tests.examples.visitor import PATIENCE_MS, Visitor
+from tests.examples.visitor import Visitor
 from tests.fake_llama import FakeLlama
 from tests.fakes import PATIENT, FakeEmbedder, FakeIndex, fake_ports
 from tests.live_server import serve_in_thread, serve_scripted
@@ -179,12 +179,12 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
         """`change` replaces one text of the first page by another."""
         context = browser.new_context(locale="en-GB", viewport={"width": 1100, "height": 800})
         page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
+        visitor = Visitor(page)
         pages.append((page, watch(page, url)))
         if change is not None:
             page.route(url + "/", lambda route: _changed(route, *change))
         page.goto(url + "/")
-        return Visitor(page)
+        return visitor
 
     yield go
     try:
