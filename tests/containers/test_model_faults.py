@@ -104,6 +104,11 @@ def quiet(stack: Stack) -> bool:
     return cpu_seconds(stack) - before < QUIET_SHARE * (time.monotonic() - begun)
 
 
+def cancelled(stack: Stack) -> int:
+    """Tasks that the chat server broke off because whoever asked had gone."""
+    return stack.run("logs", "chat").stdout.count("cancel task")
+
+
 def leave(stack: Stack, question: str, at: tuple[str, ...]) -> str:
     """Ask, and close the connection at the first event of such a type; what it was, or the refusal."""
     body = {"messages": [{"role": "user", "content": question}]}
@@ -128,9 +133,12 @@ def test_a12_who_leaves_takes_the_work_along(
         ("words", MODEL_QUESTION, ("chunk",)),
     ):
         eventually(lambda: quiet(stack), "an idle model", seconds=240)
+        before = cancelled(stack)
         while leave(stack, question, at) not in at:
             pass
         freed[phase] = eventually(lambda: quiet(stack), f"a free model after {phase}", seconds=120)
+        # A page is read in requests of one batch, but an answer is one: it has to be broken off.
+        assert phase != "words" or cancelled(stack) > before
     left = []
     for number in range(LEAVERS):
         if number % BURST == 0:

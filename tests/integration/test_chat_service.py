@@ -30,6 +30,7 @@ from corpus.settings import (
 )
 from tests.fake_states import TOKENS, FakeStates
 from tests.fakes import HANG, FakeEmbedder, FakeIndex, FakeModel, Gate, fake_ports
+from tests.patience import until
 from tests.small_index import page, small_index, toward
 
 pytestmark = pytest.mark.anyio
@@ -642,12 +643,6 @@ async def collect(stage: Stage, events: list[Event], ticket: Ticket) -> None:
     stage.near()
     async for event in stage.service.answer(Ask(question=KNOWN), ticket):
         events.append(event)
-
-
-async def until(condition: Any) -> None:
-    async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110  (a look at what the answers have said)
-            await asyncio.sleep(0.002)
 
 
 async def test_a_waiting_visitor_is_told_the_place_each_time_it_changes(stage: Stage) -> None:

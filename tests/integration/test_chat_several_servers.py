@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from corpus.reader import Index
 from corpus.settings import PersonaSettings, RagSettings, Settings
 from tests.fake_states import FakeStates
 from tests.fakes import FakeEmbedder, FakeIndex, FakeModel, Gate, fake_ports
-from tests.patience import PATIENCE_SECONDS
+from tests.patience import until
 from tests.small_index import page, small_index, toward
 
 pytestmark = pytest.mark.anyio
@@ -37,12 +37,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     )  # fmt: skip
     yield opened
     opened.close()
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not condition():  # noqa: ASYNC110  (a look at what the servers do)
-            await asyncio.sleep(0.001)
 
 
 class Stage:

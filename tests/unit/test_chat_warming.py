@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,17 +20,11 @@ from corpus.reader import Index
 from corpus.settings import KnownAnswerSettings, PersonaSettings, Settings
 from tests.fake_states import FakeStates
 from tests.fakes import FakeIndex
-from tests.patience import PATIENCE_SECONDS
+from tests.patience import until
 from tests.small_index import Page, Part, page, small_index, toward
 
 pytestmark = pytest.mark.anyio
 SETTINGS = Settings(persona=PersonaSettings(name="Marea"))
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not condition():  # noqa: ASYNC110  (a look at what the warmer has done)
-            await asyncio.sleep(0.001)
 
 
 @pytest.fixture

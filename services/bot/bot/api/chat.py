@@ -62,6 +62,7 @@ async def ask_question(
             heartbeat_seconds=timing.heartbeat_seconds,
         )
         streams.add(answer)
+        request.scope["state"]["on_end"] = answer.stop
         return Stream(
             answer.body(),
             media_type="text/event-stream",

@@ -4,7 +4,8 @@ One task runs the service's generator from start to end and fills a bounded queu
 takes from the queue and sends a comment when nothing came for a while. `wait_for` on the generator
 itself would kill it at the first timeout (measured). Cleaning up is synchronous in `finally` and
 done once more in the response's background task, because an await there is cancelled again when
-the visitor has gone (litestar-org/litestar#3772), and a generator parked at its `yield` is not told.
+the visitor has gone (litestar-org/litestar#3772), and a generator parked at its `yield` is not told. Where
+the response failed there is no background task either: bot.api.envelope then ends it.
 """
 
 from __future__ import annotations
@@ -85,14 +86,14 @@ class AnswerStream:
                     return
                 yield frame(event)
         finally:
-            self._stop()
+            self.stop()
 
     def interrupt(self) -> None:
         """End the stream with `error restarting`; for a server that can wait no longer."""
         if self._producer is None or self._producer.done() or self._interrupted:
             return
         self._interrupted = True
-        self._producer.cancel()
+        self._cancel(self._producer)
         while not self._queue.empty():  # what the reader has not taken yet; makes room
             self._queue.get_nowait()
         self._queue.put_nowait(RESTARTING)
@@ -100,14 +101,22 @@ class AnswerStream:
 
     async def close(self) -> None:
         """Free the model and the place in the line; for a BackgroundTask, after the response."""
-        self._stop()
+        self.stop()
         if self._producer is not None:
             await asyncio.wait({self._producer}, timeout=CLEANUP_SECONDS)
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Begin to free both, at once; for whoever can't wait. Doing it again does nothing."""
         if self._producer is not None:
-            self._producer.cancel()
+            self._cancel(self._producer)
         self._ticket.release()
+
+    @staticmethod
+    def _cancel(producer: asyncio.Task[None]) -> None:
+        """Once only: a second cancellation breaks into the clean-up of the first, which closes the model's
+        connection. Python 3.13 then left it open, and an answer was written to its end for nobody."""
+        if not producer.cancelling():
+            producer.cancel()
 
     async def _produce(self) -> None:
         ended = False
