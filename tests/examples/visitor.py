@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 PATIENCE_MS = PATIENCE_SECONDS * 1000
 ROOTS = ".rony-chat-widget-root"
 # Next.js brings a `lazyOnload` script when the browser is idle. A browser on busy CPUs may put that off
-# (a test once waited 60 s for it, one of some thousand visits), and what it calls idle is not what is tested here.
+# (a test once waited 60 s for it, one of some thousand visits). What it calls idle isn't what is tested.
 IDLE_AT_ONCE = """
 window.requestIdleCallback = (call) =>
   setTimeout(() => call({ didTimeout: false, timeRemaining: () => 50 }));
