@@ -230,22 +230,24 @@ async def test_without_the_owners_questions_a_refusal_asks_about_the_nearest_pag
 
 
 @pytest.mark.parametrize(
-    ("question", "known", "remark"),
+    ("question", "known", "answer", "remark"),
     [
         ("How do customers pay in the shop and which ship uses Kotlin?",
-         "How do customers pay in the shop?", "This site says nothing about “which ship uses Kotlin”."),
+         "How do customers pay in the shop?", "They pay with Stripe [1].",
+         "This site says nothing about “which ship uses Kotlin”."),
         ("¿Cómo se paga en la tienda y cuánto cuesta el envío?",
-         "Cómo se paga en la tienda?", "Sobre «cuánto cuesta el envío» este sitio no dice nada."),
+         "Cómo se paga en la tienda?", "Se paga con Stripe [1].",
+         "Sobre «cuánto cuesta el envío» este sitio no dice nada."),
     ],
 )  # fmt: skip
 async def test_of_two_questions_the_known_one_is_answered_and_the_other_named(
-    stage: Stage, question: str, known: str, remark: str
+    stage: Stage, question: str, known: str, answer: str, remark: str
 ) -> None:
     for _ in range(3):  # the whole and each part
         stage.near()
-    stage.model.enqueue_text("Stripe [1].")
+    stage.model.enqueue_text(answer)
     events = await stage.ask(question)
-    assert text(events) == f"Stripe [1].\n\n{remark}"
+    assert text(events) == f"{answer}\n\n{remark}"
     assert done(events).route == "answer"
     asked = stage.model.prompts[0][-1].content
     assert known in asked
@@ -442,6 +444,15 @@ async def test_an_answer_in_the_wrong_language_is_never_seen_and_asked_for_again
     assert first[:-1] == second[:-1]
 
 
+async def test_a_bare_answer_is_followed_by_the_sentence_it_is_from(stage: Stage) -> None:
+    stage.model.enqueue_text("Stripe [1].")
+    events = await stage.ask(KNOWN)
+    assert (
+        text(events)
+        == "Stripe [1].\n\nThe source says: “In the shop customers pay with Stripe.” [1]"
+    )
+
+
 async def test_twice_in_the_wrong_language_is_answered_by_quotation(stage: Stage) -> None:
     stage.near()
     stage.model.enqueue_text("The customers of the shop pay with Stripe.")
@@ -513,9 +524,9 @@ async def test_without_an_embedder_it_answers_from_keywords(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     stage.embedder.queue.append(EmbedderUnavailable("down"))
-    stage.model.enqueue_text("Stripe [1].")
+    stage.model.enqueue_text("They pay with Stripe [1].")
     events = await stage.ask(KNOWN)
-    assert text(events) == "Stripe [1]."
+    assert text(events) == "They pay with Stripe [1]."
     assert "keywords only" in caplog.text
 
 
@@ -768,12 +779,13 @@ async def test_a_cold_page_is_evaluated_alone_first_and_the_next_visitor_finds_i
 ) -> None:
     stage.states.enabled = True
     stage.near()
-    stage.model.enqueue(TextDelta(text="With Stripe [1]."), replace(FINISHED, cached_tokens=TOKENS))
+    spoken = TextDelta(text="They pay with Stripe [1].")
+    stage.model.enqueue(spoken, replace(FINISHED, cached_tokens=TOKENS))
     cold = await stage.ask(KNOWN)
     assert kinds(cold) == ["Start", "Sources", "Progress", "Chunk", "Done"]
     stage.near()
     warm_finish = replace(FINISHED, cached_tokens=TOKENS, evaluated_tokens=20)
-    stage.model.enqueue(TextDelta(text="With Stripe [1]."), warm_finish)
+    stage.model.enqueue(TextDelta(text="Se paga con Stripe [1]."), warm_finish)
     warm = await stage.ask(CONOCIDA)
     assert kinds(warm) == ["Start", "Sources", "Chunk", "Done"]
     assert stage.states.began == [stage.model.prompts[0][0].content]
@@ -789,7 +801,7 @@ async def test_an_answer_prepared_for_nobody_leaves_no_conversations_state(index
     stage = Stage(index, known=True)
     stage.states.enabled = True
     stage.near()
-    stage.model.enqueue(TextDelta(text="With Stripe [1]."), FINISHED)
+    stage.model.enqueue(TextDelta(text="They pay with Stripe [1]."), FINISHED)
     with stage.source.lease() as state:
         await stage.service._answer_suggested(state, KNOWN, "en", stage.service.admit())
     assert [conversation for _, conversation in stage.states.restored] == [None]

@@ -85,3 +85,19 @@ def test_a_citation_before_the_first_word_is_replaced_by_one_that_was_checked() 
     speech = Speech(CONTEXT, "en")
     assert say(speech, "[1] ", "It is hosted on Hetzner.") == "It is hosted on Hetzner. [2]"
     assert not speech.wordless
+
+
+@pytest.mark.parametrize(
+    ("answer", "bare"),
+    [("Stripe [1].", True), ("2019", True), ("12 EUR al mes", False), ("", False), ("[1]", False)],
+)
+def test_an_answer_of_a_word_or_two_is_bare(answer: str, bare: bool) -> None:
+    speech = Speech(CONTEXT, "es", question="¿2019 o 12 EUR al mes?")
+    say(speech, answer)
+    assert speech.bare == bare
+
+
+def test_a_bare_answer_is_completed_from_the_passage_it_cites() -> None:
+    speech = Speech(CONTEXT, "en")
+    assert say(speech, "On Hetzner [3].") == "On Hetzner [2]."
+    assert speech.completed(TEXTS) == f"\n\nThe source says: “{TEXTS[2]}” [2]"

@@ -203,13 +203,12 @@ class Generator:
             yield Declined(finished=finished)
             return
         generated = heard.text
-        # Small models now and then answer "[1]": they mean the passage.
-        empty = "words" if heard.text.strip() and speech.wordless else ""
-        if kind := speech.stopped or ("language" if speech.foreign else empty):
+        if kind := _to_complete(heard, speech):
             log.info("answer completed by quotation", extra={"kind": kind})
             turn.speaks()
             yield Chunk(content=speech.completed([task.quote(p) for p in task.context.passages]))
-            generated = speech.said  # what was stopped must not come back as something said before
+            if kind != "bare":  # what was stopped must not come back as something said before
+                generated = speech.said
         if not speech.said.strip():
             raise ModelEmpty("the model finished without a word")
         yield Answered(
@@ -272,3 +271,13 @@ class Generator:
             cached_tokens=max(finished.cached_tokens - evaluated, 0),
             evaluated_tokens=finished.evaluated_tokens + evaluated,
         )
+
+
+def _to_complete(heard: Heard, speech: Speech) -> str:
+    """Why a sentence of the source has to stand behind what was shown; empty where it need not."""
+    if speech.stopped or speech.foreign:
+        return speech.stopped or "language"
+    # Small models now and then answer "[1]": they mean the passage.
+    if speech.wordless:
+        return "words" if heard.text.strip() else ""
+    return "bare" if speech.bare else ""

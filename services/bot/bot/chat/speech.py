@@ -21,6 +21,9 @@ from corpus.model import Language
 MARK = re.compile(r"\[(\d{1,4})\]")
 LEADING_MARKS = re.compile(r"^(?:\s*\[\d{1,4}\])+\s*")
 WORD = re.compile(r"\w")
+WORDS = re.compile(r"\S*\w\S*")
+MOST_BARE_WORDS = 3
+"""«2019», «12 EUR a month»: an answer that short is no sentence that a visitor could check."""
 
 
 class Stage(Protocol):
@@ -78,6 +81,12 @@ class Speech:
         return not self.said
 
     @property
+    def bare(self) -> bool:
+        """Only a number, a name or a word or two were shown: right or wrong, nobody can tell."""
+        words = WORDS.findall(MARK.sub("", self.said))
+        return bool(self._passages) and 0 < len(words) <= MOST_BARE_WORDS
+
+    @property
     def declined(self) -> bool:
         """The model found no answer in the passages; nothing was shown."""
         return self._opening.declined
@@ -116,13 +125,18 @@ class Speech:
         return shown
 
     def completed(self, quotes: Sequence[str]) -> str:
-        """The end of a stopped or foreign answer: sentences of the sources, marked as such.
+        """The end of a stopped, foreign or bare answer: sentences of a source, marked as such.
 
         Args:
             quotes: the best sentence of each passage, in the order of their numbers.
         """
         sentence = self._guard.stopped.sentence if self._guard.stopped else ""
-        best = supporting(self._passages, sentence) if sentence.strip() else self._best
+        if sentence.strip():
+            best = supporting(self._passages, sentence)
+        elif self.cited and self.cited[0] in self._labels:
+            best = self._labels.index(self.cited[0]) + 1
+        else:
+            best = self._best
         quoted = [(self._labels[best - 1], quotes[best - 1])]
         return self._add(completion(self.said, sentence, quoted, self._language))
 
