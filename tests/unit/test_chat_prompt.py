@@ -12,7 +12,18 @@ import pytest
 
 from bot.chat.context import Context, Excerpt
 from bot.chat.ports import Message
-from bot.chat.prompt import NO_ANSWER, RULES, TAIL, build, fit, system_text, user_text
+from bot.chat.prompt import (
+    NATIVE_TAIL,
+    NO_ANSWER,
+    POINTED_TAIL,
+    RULES,
+    TAIL,
+    build,
+    fit,
+    system_text,
+    tail,
+    user_text,
+)
 from bot.chat.sanitize import neutralise
 from corpus.model import Chunk, Language
 from corpus.reader import Passage
@@ -250,3 +261,12 @@ def test_nothing_secret_is_in_the_prompt(tmp_path: Path, monkeypatch: pytest.Mon
     assert os.uname().nodename not in whole
     document = passage("a").document
     assert document.path not in whole  # where a file lies is nobody's business
+
+
+def test_the_language_is_named_where_something_could_draw_the_model_into_another() -> None:
+    read = msgspec.structs.replace(context(passage("one"), passage("two")), found=(2,), shared=True)
+    assert read.passages[0].document.lang == "en"
+    assert tail(read, "en", opens=True) == NATIVE_TAIL["en"].format(n=2) == "(Look at [2].)"
+    assert tail(read, "en", opens=False) == POINTED_TAIL["en"].format(n=2)
+    assert tail(read, "es", opens=True) == POINTED_TAIL["es"].format(n=2)
+    assert tail(context(passage("one")), "en", opens=True) == TAIL["en"]

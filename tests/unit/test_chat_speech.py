@@ -12,15 +12,20 @@ from tests.small_index import page
 
 TEXTS = ("The harbour café sells bread.", "Customers pay with Stripe.", "It is hosted on Hetzner.")
 DOCUMENT = page("projects/shop.md").document()
-PASSAGES = tuple(
-    Passage(
-        chunk_id=n,
-        document=DOCUMENT,
-        chunk=Chunk(heading="", anchor="", text=text, ordinal=n),
+
+
+def _passages(*texts: str) -> tuple[Passage, ...]:
+    return tuple(
+        Passage(
+            chunk_id=n,
+            document=DOCUMENT,
+            chunk=Chunk(heading="", anchor="", text=text, ordinal=n),
+        )
+        for n, text in enumerate(texts)
     )
-    for n, text in enumerate(TEXTS)
-)
-CONTEXT = Context(prefix=PASSAGES, found=(2, 3))
+
+
+CONTEXT = Context(prefix=_passages(*TEXTS), found=(2, 3))
 
 
 def say(speech: Speech, *pieces: str) -> str:
@@ -101,3 +106,20 @@ def test_a_bare_answer_is_completed_from_the_passage_it_cites() -> None:
     speech = Speech(CONTEXT, "en")
     assert say(speech, "On Hetzner [3].") == "On Hetzner [2]."
     assert speech.completed(TEXTS) == f"\n\nThe source says: “{TEXTS[2]}” [2]"
+
+
+def test_a_number_without_citation_gets_the_passage_that_has_it_in_words() -> None:
+    texts = (
+        "It takes seconds.",
+        "A release is undone in four seconds.",
+        "Two days and 40 seconds.",
+    )
+    speech = Speech(Context(prefix=_passages(*texts), found=(1, 2)), "en", question="How long?")
+    assert say(speech, "4 seconds") == "4 seconds [2]"
+
+
+def test_the_prompts_last_line_is_not_shown() -> None:
+    speech = Speech(CONTEXT, "en", echoes=["(Look at [2], answer in English.)"])
+    assert say(
+        speech, "They pay with Stripe [2]. (Look at [2], ", "answer in English.)"
+    ).strip() == ("They pay with Stripe [1].")

@@ -99,7 +99,7 @@ RIGHT = [
         "Se conocieron en 2019 como voluntarias; dieciocho meses después fundaron el estudio.",
     ),
     ("docs/about", "Trabajan cuatro días por semana, de lunes a jueves; los viernes son suyos."),
-    ("docs/about", "Usan Go o Python, Astro y CSS, y SQLite «hasta que duele»."),
+    ("docs/about", "Usan Go o Python, Astro y CSS, y SQLite hasta que duele."),
     ("docs/sobre-nosotros", "Estudio Marea is two people who have worked together since 2021 [1]."),
     (
         "docs/sobre-nosotros",

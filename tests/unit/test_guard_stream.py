@@ -145,6 +145,13 @@ def test_the_question_the_conversation_and_the_sites_names_count_as_evidence() -
         ("red, green, blue and grey", "Son cuatro meses.", False),
         ("red, green, blue and grey", "Son siete.", False),
         ("nothing", "One thing and both of them.", True),
+        # A number that is the whole answer, or a time, counts nothing.
+        ("- a\n- b\n- c", "3", False),
+        ("- a\n- b\n- c", "Three [1].", False),
+        ("- a\n- b\n- c", "3: a, b, c", True),
+        ("- a\n- b\n- c", "3 letters", True),
+        ("- a and 3\n- b\n- c", "3", True),
+        ("- a\n- b\n- c", "It opens at 3 PM.", False),
     ],
 )
 def test_small_counts_may_count_what_is_listed(evidence: str, answer: str, passes: bool) -> None:

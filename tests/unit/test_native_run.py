@@ -75,6 +75,7 @@ def test_the_model_servers_are_closed_to_everyone_else(folder: Path) -> None:
 def test_a_visitor_who_leaves_frees_the_model_soon(folder: Path) -> None:
     chat, embed = both(chosen_models("default", folder))
     assert (value_of("-b", chat), value_of("-ub", chat)) == ("64", "64")
+    assert value_of("-fa", chat) == "off"
     assert int(value_of("-ub", embed)) >= int(value_of("-c", embed))
 
 

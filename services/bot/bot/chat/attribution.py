@@ -52,6 +52,11 @@ class Attribution:
         """Count a number that is shown without `settle`, such as a quotation's."""
         self._used[number] = None
 
+    def best(self, text: str) -> int | None:
+        """Number of the passage that supports a text best; None where none does."""
+        weights = self._weights(*_features(text))
+        return weights.index(max(weights)) + 1 if any(weights) else None
+
     def settle(self, text: str) -> str:
         """`text` with each mark on a passage that supports its sentence; others are dropped.
 

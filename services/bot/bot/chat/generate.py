@@ -249,6 +249,10 @@ class Generator:
             said_before=task.said_before,
             allowed=[persona.name, *task.notes],
             secret=[prompt.RULES],
+            echoes=[
+                *(prompt.tail(task.context, turn.language, opens=each) for each in (True, False)),
+                prompt.INSIST[turn.language],
+            ],
         )
 
     async def _restore(self, prefix: Prefix, task: Task) -> Restored:

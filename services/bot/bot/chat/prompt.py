@@ -2,8 +2,8 @@
 
 Prefill is the whole wait on CPUs, so the order is: instructions (fixed bytes, language-neutral) and
 the page (bot.chat.context), then the conversation, then excerpts of other pages with the question,
-and in the very end one short line in the visitor's language. That line decides the answer's language
-more surely than any rule further up.
+and in the very end one short line in the visitor's language. Over passages in another one, that line
+decides the answer's language more surely than any rule further up.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ POINTED_TAIL: dict[Language, str] = {
     "en": "(Look at [{n}], answer in English.)",
 }
 """Points at the best passage. On a page of nine, models of 0.5B and 1.5B else take the wrong one."""
+NATIVE_TAIL: dict[Language, str] = {"es": "(Mira [{n}].)", "en": "(Look at [{n}].)"}
+"""Where all passages are in the visitor's language and nothing was said before: nothing draws the model
+into another, and five tokens less are a tenth of a second."""
 INSIST: dict[Language, str] = {
     "es": "(Escribe toda la respuesta en español, también lo que los pasajes dicen en inglés.)",
     "en": "(Write the whole answer in English, also what the passages say in Spanish.)",
@@ -58,12 +61,18 @@ def system_text(persona: PersonaSettings, context: Context, language: Language) 
 
 
 def user_text(
-    context: Context, question: str, language: Language, notes: Sequence[str] = ()
+    context: Context,
+    question: str,
+    language: Language,
+    notes: Sequence[str] = (),
+    *,
+    opens: bool = False,
 ) -> str:
-    """The last message: excerpts and notes where there are any, the question, the language rule."""
-    pointed = context.shared and context.found
-    tail = POINTED_TAIL[language].format(n=context.found[0]) if pointed else TAIL[language]
-    parts = [f"{neutralise(question)}\n{tail}"]
+    """The last message: excerpts and notes where there are any, the question, the language rule.
+
+    `opens`: nothing was said before it.
+    """
+    parts = [f"{neutralise(question)}\n{tail(context, language, opens=opens)}"]
     if notes:
         parts.insert(0, "\n".join(map(neutralise, notes)))
     if context.excerpts:
@@ -71,6 +80,14 @@ def user_text(
         numbered = enumerate(context.excerpts, start=first)
         parts[:0] = [EXCERPTS, *(_excerpt(n, each) for n, each in numbered)]
     return "\n\n".join(parts)
+
+
+def tail(context: Context, language: Language, *, opens: bool) -> str:
+    """The last line: which passage to look at, where one page is read, and the language."""
+    if not (context.shared and context.found):
+        return TAIL[language]
+    native = opens and all(passage.document.lang == language for passage in context.passages)
+    return (NATIVE_TAIL if native else POINTED_TAIL)[language].format(n=context.found[0])
 
 
 def build(
@@ -85,7 +102,10 @@ def build(
     return (
         Message(role="system", content=system_text(persona, context, language)),
         *(Message(role=m.role, content=neutralise(m.content)) for m in history),
-        Message(role="user", content=user_text(context, question, language, notes)),
+        Message(
+            role="user",
+            content=user_text(context, question, language, notes, opens=not history),
+        ),
     )
 
 

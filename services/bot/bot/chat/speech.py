@@ -9,6 +9,7 @@ from typing import Protocol
 from bot.chat.attribution import Attribution
 from bot.chat.citations import CitationFilter
 from bot.chat.context import Context
+from bot.chat.echo import Echo
 from bot.chat.guard.completion import completion
 from bot.chat.guard.guard import Guard
 from bot.chat.guard.secrets import Secrets
@@ -46,6 +47,7 @@ class Speech:
         said_before: Sequence[str] = (),
         allowed: Sequence[str] = (),
         secret: Sequence[str] = (),
+        echoes: Sequence[str] = (),
     ) -> None:
         """Without passages there is nothing to compare with, and everything visible is shown.
 
@@ -53,6 +55,7 @@ class Speech:
             said_before: questions and answers of the conversation.
             allowed: what may be named though no passage does, such as the bot.
             secret: texts of the prompt that must not be recited.
+            echoes: lines of the prompt that are dropped where the answer repeats them.
         """
         passages = context.passages
         texts = [full_text(passage) for passage in passages]
@@ -68,7 +71,7 @@ class Speech:
         self._secrets = Secrets(secret, texts)
         self._guard = Guard(texts, question, said_before, allowed, documents=len(titles))
         self._attribution = Attribution(texts)
-        self._stages: tuple[Stage, ...] = (self._opening, citations)
+        self._stages: tuple[Stage, ...] = (self._opening, Echo(echoes), citations)
         if passages:
             self._stages += (self._tongue, self._secrets, self._guard)
         self._lead = ""  # what came before the first word; a citation there stands at no sentence
@@ -121,7 +124,8 @@ class Speech:
             rest += self._through(stage.close(), self._stages[n:])
         shown = self._show(rest)
         if self._passages and self.said.strip() and not self.cited:
-            shown += self._add(f" [{self._labels[supporting(self._passages, self.said) - 1]}]")
+            best = self._attribution.best(self.said) or supporting(self._passages, self.said)
+            shown += self._add(f" [{self._labels[best - 1]}]")
         return shown
 
     def completed(self, quotes: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-FORMAT = "portfolio-bot states 1"
+FORMAT = "portfolio-bot states 2"
 PROBE_TEXT = "My favourite thing about the sea is that"
 PROBE_RANKS = 5
 

@@ -12,8 +12,8 @@ behind it is known for a unit or not; a first word that only looks ordinary unti
 character at a time: chunks change nothing.
 
 Small counts. Numbers up to ten without a unit may also count what is listed: as many items, rows,
-sections or comma-separated parts as a passage has, or as many as there are pages. `one` says
-nothing, so it is never checked.
+sections or comma-separated parts as a passage has, or as many as there are pages. That does not go for a
+number that is the whole answer («3 [1].») or a time («9 AM»). `one` says nothing, so it is never checked.
 
 Names of several words. Every part must stand in the evidence, and two neighbours, where passages hold
 both, within twelve words of each other in one of them. The same goes for day, month and year.
@@ -58,8 +58,9 @@ LINKS = frozenset({"", ",", "de", "of", "del", "de,", "the"})  # between the par
 OPENING = frozenset("([*¿¡—")  # what an ASCII quotation mark that opens may follow, besides blanks
 CLOSING = frozenset(".,;:!?)]}»”…")
 UNIT_SIGNS = frozenset("%€$£")
+HALF_DAYS = frozenset(("am", "pm"))
 BEHIND_A_NUMBER = frozenset(
-    word[:n] for word in (*UNITS, *MULTIPLIERS) for n in range(1, len(word) + 1)
+    word[:n] for word in (*UNITS, *MULTIPLIERS, *HALF_DAYS) for n in range(1, len(word) + 1)
 )
 LARGEST_MARKER = 50
 ANY_FIRST_WORD = FIRST_WORDS["es"] | FIRST_WORDS["en"]
@@ -128,7 +129,7 @@ class Guard:
             for waiting in "" if self.stopped else tail:
                 self._outside(waiting, shown, quoting=False)
         if not self.stopped:
-            self._settle(None, 1, shown)
+            self._settle(None, 1, shown, counting=not self._is_first())
         if not self.stopped:
             self._show(self._ready + self._lead, shown)
             self._ready = self._lead = ""
@@ -160,7 +161,8 @@ class Guard:
             self._early(shown)
             return
         if self._number is not None and (self._lead or char not in " \u00a0\u202f"):
-            self._settle(UNITS[char] if char in UNIT_SIGNS else None, 1, shown)
+            unit = UNITS[char] if char in UNIT_SIGNS else None
+            self._settle(unit, 1, shown, counting=char == ":" or not self._is_first())
             if self.stopped:
                 return
         before = self._between[-1:]
@@ -205,7 +207,7 @@ class Guard:
         token, folded = self._token, fold(self._token)
         if self._number is not None:
             factor = MULTIPLIERS.get(folded, 1)
-            self._settle(UNITS.get(folded), factor, shown)
+            self._settle(UNITS.get(folded), factor, shown, counting=folded not in HALF_DAYS)
             if self.stopped:
                 return
         starts = starts_sentence(self._between)
@@ -250,12 +252,18 @@ class Guard:
         self._token = self._lead = self._between = ""
         self._out = 0
 
-    def _settle(self, unit: str | None, factor: int, shown: list[str]) -> None:
+    def _is_first(self) -> bool:
+        """Whether nothing was said before what waits."""
+        return not self._sentence.strip()
+
+    def _settle(
+        self, unit: str | None, factor: int, shown: list[str], *, counting: bool = True
+    ) -> None:
         """Decide on the number that waited for its unit."""
         number, self._number = self._number, None
         if number is None:
             return
-        if not self._judge.number(number, unit, factor):
+        if not self._judge.number(number, unit, factor, counting=counting):
             self._stop("number", number)
             return
         keys = keys_of(number) if number[0].isdecimal() else ()

@@ -47,7 +47,7 @@ MIXED = re.compile(r"(\d+(?:[.,]\d+)*)([^\W\d_]+)")
 ORDINAL_ENDINGS = frozenset("st nd rd th o a er ra do ro to º ª am pm x".split())
 ADDRESS = re.compile(r"@|://|/.{0,200}/|\.[a-z]{2,}(?:/|$)", re.I)
 ABBREVIATION = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
-QUOTED_WORDS = 4  # fewer are a term or a title, checked word by word
+QUOTED_WORDS = 3  # fewer are a term or a title, checked word by word
 SMALL = 10
 
 
@@ -97,10 +97,12 @@ class Judge:
             and not self._known(folded)
         )
 
-    def number(self, text: str, unit: str | None = None, factor: int = 1) -> bool:
+    def number(
+        self, text: str, unit: str | None = None, factor: int = 1, *, counting: bool = True
+    ) -> bool:
         """Whether a number in figures or as a word stands in the evidence, with its unit.
 
-        Up to ten without a unit it may also count what the passages list.
+        Up to ten without a unit it may also count what the passages list, where `counting`.
         """
         folded = fold(text)
         if folded in NUMBER_WORDS:
@@ -112,7 +114,7 @@ class Judge:
         if unit is None:
             small = folded.isdecimal() and len(folded) < 3 and int(folded) <= SMALL
             count = int(folded) if small else NUMBER_WORDS.get(folded, 0)
-            if factor == 1 and count in self._evidence.counts:
+            if counting and factor == 1 and count in self._evidence.counts:
                 return True
             return self._evidence.holds(*names, *parts)
         if unit == "year" and self._evidence.holds(*parts):

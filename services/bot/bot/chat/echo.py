@@ -1,0 +1,37 @@
+"""Take the prompt's last line out of an answer: small models now and then repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class Echo:
+    """Feed pieces of the model's text, get what may go on; chunks change nothing.
+
+    Held back is only a tail of the text that begins one of the lines.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        """`lines`: what is dropped wherever it stands, as it is written in the prompt."""
+        self._lines = tuple(dict.fromkeys(filter(None, lines)))
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """Text that may go on."""
+        self._held += text
+        for line in self._lines:
+            self._held = self._held.replace(line, "")
+        return self._release(len(self._held) - max(map(self._begun, self._lines), default=0))
+
+    def close(self) -> str:
+        """What was held when the answer ended in the middle of a line."""
+        return self._release(len(self._held))
+
+    def _begun(self, line: str) -> int:
+        """Length of the longest tail of what is held that begins `line`."""
+        longest = min(len(line) - 1, len(self._held))
+        return next((n for n in range(longest, 0, -1) if self._held.endswith(line[:n])), 0)
+
+    def _release(self, end: int) -> str:
+        ready, self._held = self._held[:end], self._held[end:]
+        return ready
