@@ -226,6 +226,7 @@ async def test_without_the_owners_questions_a_refusal_asks_about_the_nearest_pag
     stage.near()
     events = await stage.ask("Is the shop written in Kotlin?")
     assert "The nearest pages are: Shop" in text(events)
+    assert "The closest it says" not in text(events)
     assert "- What is Shop?" in text(events)
 
 
@@ -293,6 +294,8 @@ async def test_a_model_without_an_answer_becomes_a_refusal(
     assert "NO_" not in text(events)
     assert done(events).route == "refusal"
     assert done(events).usage.input_tokens == 100
+    # The search took it for answerable: the visitor reads what it found, and judges.
+    assert "Lo más parecido que dice: «In the shop customers pay with Stripe.» [1]" in text(events)
 
 
 @pytest.mark.parametrize("answer", ["No", "NO", "No [1]", "(No)", "NO_AN", "Not quite."])

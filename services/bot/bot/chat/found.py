@@ -11,6 +11,7 @@ from bot.chat.best_sentences import best_sentences
 from bot.chat.context import Context
 from bot.chat.events import Event, Sources
 from bot.chat.extracts import MOST_QUOTES, QUOTE_CHARS, Reason, extracts
+from bot.chat.guard.completion import quotation
 from bot.chat.ports import Finished
 from bot.chat.retrieved import Retrieved
 from bot.chat.search import Hit
@@ -58,7 +59,12 @@ class Found(Struct, frozen=True, kw_only=True):
     ) -> list[Event]:
         """A kind no with the nearest pages: as sources, and by name in the text.
 
-        `suggested` are questions that have an answer; without any, one is asked about each nearest page.
+        Where the model declined what the search took for answerable, one of the two is wrong: then the best
+        passage is quoted, and the visitor judges.
+
+        Args:
+            suggested: questions that have an answer; without any, one is asked about each nearest page.
+            finished: the model's own account where it was asked.
         """
         nearest: dict[str, Passage] = {}
         for hit in self.hits:
@@ -73,6 +79,9 @@ class Found(Struct, frozen=True, kw_only=True):
             [passage.document.title for passage in pages],
             questions[:SUGGESTIONS_IN_REFUSAL],
             self.retrieved.unmentioned,
+            closest=quotation(1, self.sentences(pages[0]), turn.language)
+            if finished and pages
+            else "",
         )
         numbered = list(enumerate(pages, start=1))
         return [self._named(numbered), *turn.fixed(text, "refusal", finished)]

@@ -42,6 +42,7 @@ UNANSWERED = {
     "en": "This site says nothing about “{part}”.",
 }
 NEAREST = {"es": "Lo más cercano que hay: {pages}.", "en": "The nearest pages are: {pages}."}
+CLOSEST = {"es": "Lo más parecido que dice: {quote}", "en": "The closest it says: {quote}"}
 SUGGESTIONS = {
     "es": "Puedes preguntarme, por ejemplo: {questions}",
     "en": "You could ask me, for example: {questions}",
@@ -133,11 +134,17 @@ def refusal(
     pages: Sequence[str],
     questions: Sequence[str],
     unmentioned: Sequence[str] = (),
+    closest: str = "",
 ) -> str:
-    """A kind no and what it is that the site does not mention; the nearest pages, questions that do work."""
+    """A kind no and what it is that the site does not mention; the nearest pages, questions that do work.
+
+    `closest`: a marked quotation from the first of the pages.
+    """
     parts = [" ".join((REFUSAL[language], *remarks(language, unmentioned)))]
     if pages:
         parts.append(NEAREST[language].format(pages=", ".join(pages)))
+    if closest:
+        parts.append(CLOSEST[language].format(quote=closest))
     if questions:
         listed = "".join(f"\n- {question}" for question in questions)
         parts.append(SUGGESTIONS[language].format(questions=listed))

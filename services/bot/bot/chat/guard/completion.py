@@ -23,15 +23,15 @@ def completion(
     citations and quotation marks, so that nothing in it can close the quotation early.
     """
     closing = "" if not sentence.strip() else "…" if shown.endswith((" ", "\n")) else " …"
-    opening, end = MARKS[language]
-    plain = [(n, _plain(quote)) for n, quote in quotes]
-    quoted = " ".join(f"{opening}{quote}{end} [{n}]" for n, quote in plain if quote)
+    quoted = " ".join(filter(None, (quotation(n, quote, language) for n, quote in quotes)))
     if not quoted:
         return closing
     break_before = "\n\n" if shown.strip() else ""
     return f"{closing}{break_before}{SOURCE_SAYS[language].format(quotes=quoted)}"
 
 
-def _plain(quote: str) -> str:
-    text = QUOTATION_MARKS.sub("'", CITATIONS.sub("", quote))
-    return " ".join(text.split())
+def quotation(number: int, quote: str, language: Language) -> str:
+    """A text of a passage between the language's marks, with its number; empty where nothing is left."""
+    text = " ".join(QUOTATION_MARKS.sub("'", CITATIONS.sub("", quote)).split())
+    opening, end = MARKS[language]
+    return f"{opening}{text}{end} [{number}]" if text else ""
