@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.chat.catalogue import answer, read_question
+from bot.chat.catalogue import answer, read_next_question, read_question
 from corpus.embedding import EmbeddingClient
 from corpus.model import Language
 from corpus.reader import Index, open_index
@@ -184,13 +184,13 @@ def test_the_text_counts_right_and_numbers_what_it_lists(index: Index) -> None:
 @pytest.mark.parametrize(
     ("question", "language", "text"),
     [
-        ("projects in Go", "en", "There is 1 project about go:"),
-        ("¿Cuántos artículos sobre Rust hay?", "es", "Hay 1 artículo sobre rust:"),
-        ("proyectos de 1999", "es", "No hay proyectos sobre 1999 en este sitio."),
+        ("projects in Go", "en", "There is 1 project labelled “Go”:"),
+        ("¿Cuántos artículos sobre Rust hay?", "es", "Hay 1 artículo con la etiqueta «Rust»:"),
+        ("proyectos de 1999", "es", "No hay proyectos de 1999 en este sitio."),
         (
             "which projects in Spanish from 2025",
             "en",
-            "There are no projects about 2025 on this site.",
+            "There are no projects from 2025 on this site.",
         ),
         ("latest post", "en", "The latest:"),
         ("el último artículo", "es", "Lo más reciente:"),
@@ -250,3 +250,37 @@ def test_the_sample_sites_projects_are_listed_exactly(
     assert slugs is not None
     assert len(slugs) == len(set(slugs)) == len(expected)
     assert set(slugs) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "slugs"),
+    [
+        ("Which projects are written in Go?", {"rony-tui", "clothes-shop"}),
+        ("¿Qué proyectos usan SQLite?", {"rony-tui", "faro-bot", "pan-a-las-siete"}),
+        ("Projects built with Node.js", {"contraste", "pan-a-las-siete"}),
+    ],
+)
+def test_projects_are_listed_by_what_they_are_made_with(
+    site: Index, question: str, slugs: set[str]
+) -> None:
+    assert set(listed(site, question) or ()) == slugs
+
+
+@pytest.mark.parametrize(
+    ("message", "earlier", "slugs"),
+    [
+        ("and in TypeScript?", ["Which projects are written in Go?"], {"contraste", "tide-map"}),
+        ("¿y en Python?", ["hola", "¿Qué proyectos usan SQLite?"], {"faro-bot", "tidecalc"}),
+        ("¿y con Rust?", ["¿Qué proyectos usan Go?", "¿y en Python?"], {"tidecalc", "tide-map"}),
+        ("and in Kotlin?", ["Which projects are written in Go?"], None),
+        ("tell me more", ["Which projects are written in Go?"], None),
+        ("and in TypeScript?", ["What is tidecalc?"], None),
+        ("Who maintains the shop?", ["Which projects are written in Go?"], None),
+        ("and in TypeScript?", [], None),
+    ],
+)
+def test_the_same_list_by_another_label(
+    site: Index, message: str, earlier: list[str], slugs: set[str] | None
+) -> None:
+    asked = read_next_question(message, earlier, site)
+    assert (asked and {d.slug for d in answer(asked, site, "es").documents}) == slugs

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from bot.chat.followup import may_lean, points_back, with_context
+from bot.chat.followup import is_foreign, may_lean, new_subject, points_back, with_context
 from bot.chat.history import MOST_TURNS, normalise, questions
 from bot.chat.ports import IndexState, Message
 from bot.chat.retrieve import Retriever
@@ -225,6 +225,46 @@ async def test_a_long_message_is_never_answered_by_its_context(index: Index) -> 
     found, embedder = await find(index, long, [RUST])
     assert embedder.questions == [long]
     assert not found.decision.answerable
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Otra cosa: {}",
+        "otra pregunta, {}",
+        "Cambiando de tema: {}",
+        "Something else: {}",
+        "By the way, {}",
+    ],
+)
+async def test_an_announced_subject_is_searched_alone(index: Index, message: str) -> None:
+    question = "¿Con qué se paga en la tienda?"
+    found, embedder = await find(index, message.format(question), [RUST])
+    assert embedder.questions == [question]
+    assert found.evidence.hits[0].passage.document.name == "shop.md"
+
+
+@pytest.mark.parametrize("message", ["Otra cosa", "otra cosa que sepas del museo", "by the way"])
+def test_nothing_is_announced_without_a_question_behind(message: str) -> None:
+    assert new_subject(message) is None
+
+
+async def test_what_begins_like_a_follow_up_and_is_about_something_else_is_refused(
+    index: Index,
+) -> None:
+    message = "and who won the football championship?"
+    assert points_back(message)
+    found, embedder = await find(index, message, ["Is there anything in Rust?"], "en")
+    assert embedder.questions == [message]
+    assert found.query == message
+    assert not found.decision.answerable
+
+
+def test_one_unknown_word_is_not_another_subject() -> None:
+    known = {"python", "stripe"}
+    assert not is_foreign("¿y quién lo reparte?", known.__contains__)
+    assert not is_foreign("y en Python, ¿cuándo lanzasteis Stripe?", known.__contains__)
+    assert is_foreign("¿y quién ganó el mundial?", known.__contains__)
 
 
 async def test_the_first_message_has_no_context(index: Index) -> None:

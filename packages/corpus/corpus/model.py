@@ -27,6 +27,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     lang: Language
     description: str = ""
     tags: tuple[str, ...] = ()
+    """What the source is labelled with: its tags, and the stack of a project."""
     date: str | None = None
     """ISO date `YYYY-MM-DD`, or None where the source gives none."""
     translation: str | None = None

@@ -97,7 +97,7 @@ def parse_entry(entry: Entry, rag: RagSettings, findings: Findings) -> ParsedDoc
         url=_url(entry, lang, rag, findings),
         lang=lang,
         description=metadata.description,
-        tags=metadata.tags,
+        tags=tuple(dict.fromkeys((*metadata.tags, *metadata.stack))),
         date=metadata.date or (file_date[1] if file_date else None),
         translation=metadata.translation,
     )

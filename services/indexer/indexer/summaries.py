@@ -93,9 +93,7 @@ def _tags(items: Sequence[ParsedDocument]) -> Counter[str]:
     """How often each is used, upper and lower case as one, spelt as it came first."""
     spelling: dict[str, str] = {}
     return Counter(
-        spelling.setdefault(tag.casefold(), tag)
-        for item in items
-        for tag in (*item.document.tags, *item.metadata.stack)
+        spelling.setdefault(tag.casefold(), tag) for item in items for tag in item.document.tags
     )
 
 

@@ -8,12 +8,23 @@ year that select pages. Anything else is a question for retrieval.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.chat import phrases
+from bot.chat.catalogue_words import (
+    COUNT_WORDS,
+    FILLER,
+    KIND_WORDS,
+    LANGUAGE_WORDS,
+    LATEST_WORDS,
+    LIST_WORDS,
+    NUMBERS,
+)
+from bot.chat.followup import MOST_STEPS_BACK, OPENERS, points_back
 from corpus.model import Document, Kind, Language
 from corpus.reader import Index
 from corpus.text import words
@@ -22,42 +33,6 @@ Form = Literal["list", "count", "latest"]
 MOST_LISTED = 30
 DEFAULT_LATEST = 3
 
-KIND_WORDS: dict[str, Kind] = dict.fromkeys(
-    "proyecto proyectos project projects".split(), "project"
-)
-KIND_WORDS |= dict.fromkeys(
-    "post posts articulo articulos article articles entrada entradas publicacion publicaciones "
-    "blogpost blogposts".split(),
-    "post",
-)
-COUNT_WORDS = frozenset("cuantos cuantas how many numero number count".split())
-LATEST_WORDS = frozenset(
-    "ultimo ultimos ultima ultimas reciente recientes nuevo nuevos latest newest last recent "
-    "recently new".split()
-)
-LIST_WORDS = frozenset(
-    "que cuales lista listame enumera what which list show see ver muestrame all every".split()
-)
-# Words around such a question that select nothing.
-FILLER = frozenset(
-    "a about all and any are be can cual cuales de del dime do does el ella en every ense ensename es esta "
-    "este estan existe existen favor for from give ha haber habeis habla hablan han has hasta hay have hecho "
-    "hechos how i in is it la las list lista listame listar los made many mas me mencionan most muestrame "
-    "mi my of on or os page pagina please por portfolio portafolio publicado publicados puedes que quiero "
-    "realizado realizados saber se see show site sitio sobre sois son studio estudio tell that the their "
-    "there these they this tienen teneis tienes to todos todo todas tratan un una uno us using usa usan used "
-    "use ver vuestro vuestros web website what which with con was were you your yours tus tu su sus "
-    "written escrito escritos escribi desarrollado desarrollados built build creado creados done is do "
-    "s re ve ultimo ultimos ultima ultimas reciente recientes nuevo nuevos latest newest last recent "
-    "recently cuantos cuantas numero number count blog entero completo tiene published publicaste "
-    "enumera enumerame list cuentame y worked titulado titulados llama llaman called fecha dia".split()
-)  # fmt: skip
-LANGUAGE_WORDS: dict[str, Language] = {
-    "espanol": "es", "castellano": "es", "spanish": "es", "ingles": "en", "english": "en",
-}  # fmt: skip
-NUMBERS = {
-    "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "two": 2, "three": 3, "four": 4, "five": 5,
-}  # fmt: skip
 YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -71,7 +46,7 @@ class CatalogueQuestion(Struct, frozen=True, kw_only=True):
     year: str | None = None
     language: Language | None = None
     topics: tuple[str, ...] = ()
-    """Folded words, each of them part of a tag of this kind's pages."""
+    """Folded words, each of them part of a tag (or of the stack) of this kind's pages."""
 
 
 class CatalogueAnswer(Struct, frozen=True, kw_only=True):
@@ -91,9 +66,10 @@ def read_question(question: str, index: Index) -> CatalogueQuestion | None:
     asked = set(spoken)
     latest = bool(asked & LATEST_WORDS)
     count = bool(asked & COUNT_WORDS) and not latest
-    if not (latest or count or asked & LIST_WORDS or len(asked - FILLER) <= 2):
-        return None
     tags = _tag_words(index, kind)
+    # The kind, and one word that must turn out to be a year, a number or a language.
+    if not (latest or count or asked & LIST_WORDS or len(asked - FILLER - tags) <= 2):
+        return None
     topics: list[str] = []
     number: int | None = None
     year: str | None = None
@@ -126,6 +102,29 @@ def read_question(question: str, index: Index) -> CatalogueQuestion | None:
     )
 
 
+def read_next_question(
+    message: str, earlier: Sequence[str], index: Index
+) -> CatalogueQuestion | None:
+    """«and in TypeScript?» behind a question for the list: the same list by other topics or another year.
+
+    Args:
+        earlier: what the visitor asked before, oldest first.
+    """
+    spoken = [word for word in words(message) if word not in FILLER | OPENERS]
+    before = next(
+        (asked for text in reversed(earlier[-MOST_STEPS_BACK:]) if not points_back(text)
+         for asked in [read_question(text, index)]),
+        None,
+    )  # fmt: skip
+    if before is None or not spoken or not points_back(message):
+        return None
+    year = next((word for word in spoken if YEAR.fullmatch(word)), None)
+    topics = tuple(dict.fromkeys(word for word in spoken if word != year))
+    if not set(topics) <= _tag_words(index, before.kind):
+        return None
+    return replace(before, topics=topics or before.topics, year=year or before.year)
+
+
 def answer(question: CatalogueQuestion, index: Index, language: Language) -> CatalogueAnswer:
     """The list in the visitor's language, newest first; pages that exist in both languages once."""
     found = [
@@ -138,9 +137,10 @@ def answer(question: CatalogueQuestion, index: Index, language: Language) -> Cat
         and all(topic in _words_of_tags(document) for topic in question.topics)
     ]
     about = ""
-    if question.topics or question.year:
-        topic = " ".join((*question.topics, *((question.year,) if question.year else ())))
-        about = phrases.ABOUT[language].format(topic=topic)
+    if question.topics:
+        about = phrases.LABELLED[language].format(topic=_spelt(question.topics, found))
+    if question.year:
+        about += phrases.OF_YEAR[language].format(year=question.year)
     if not found:
         kind = phrases.kind_name(question.kind, 2, language)
         return CatalogueAnswer(
@@ -190,3 +190,15 @@ def _tag_words(index: Index, kind: Kind) -> set[str]:
 
 def _words_of_tags(document: Document) -> set[str]:
     return set(words(" ".join(document.tags)))
+
+
+def _spelt(topics: Sequence[str], found: Iterable[Document]) -> str:
+    """The topics as the pages write them; capitals before none: «Go» where it stands beside «go»."""
+    spelling = {
+        word: tag
+        for document in found
+        for tag in sorted(document.tags, reverse=True)
+        if len(parts := words(tag)) == 1
+        for word in parts
+    }
+    return " ".join(spelling.get(topic, topic) for topic in topics)

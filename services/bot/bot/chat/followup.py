@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from bot.chat.smalltalk import recognise
 from corpus.text import content_words, words
@@ -22,8 +23,36 @@ ASSENT = frozenset(
     "resume resumelo elaborate details detalles ejemplo example mejor better explicamelo repite repitelo "
     "repeat again vez aclara aclaralo clarify simple simpler sencillo resumen summary seguro".split()
 )
+NEW_SUBJECT = re.compile(
+    r"\s*(?:otra (?:cosa|pregunta|duda)|(?:cambiando|cambio) de tema|por cierto|something else"
+    r"|(?:an)?other (?:question|thing|topic)|(?:on )?a different (?:topic|note|question)"
+    r"|chang(?:e|ing) (?:of |the )?(?:subject|topic)|by the way)\s*[:,.;–—-]+\s*(?=[¿¡\w])",
+    re.IGNORECASE,
+)
+"""What announces a question that has nothing to do with the one before."""
+FOREIGN_WORDS = 2
+FOREIGN_SHARE = 0.6
+"""From so many words that stand nowhere on the site, and such a share of the question, it is about
+something else: «y quién ganó el mundial?». One such word is often just a verb: «¿y quién lo reparte?»."""
 STANDS_ALONE_WORDS = 4  # content words from which a message without pointing words is a question
 MOST_STEPS_BACK = 3
+
+
+def new_subject(message: str) -> str | None:
+    """The question behind «Something else:»; None where nothing of the kind is said."""
+    announced = NEW_SUBJECT.match(message)
+    return message[announced.end() :] if announced else None
+
+
+def is_foreign(message: str, holds: Callable[[str], bool]) -> bool:
+    """Whether a message that begins like a follow-up is about nothing that the site has words for.
+
+    Args:
+        holds: whether a content word stands somewhere on the site.
+    """
+    content = [word for word in content_words(message) if word not in ASSENT | POINTING | OPENERS]
+    foreign = sum(not holds(word) for word in content)
+    return foreign >= FOREIGN_WORDS and foreign >= FOREIGN_SHARE * len(content)
 
 
 def points_back(message: str) -> bool:

@@ -16,6 +16,7 @@ from bot.chat.events import Chunk, Event, Sources
 from bot.chat.extracts import Reason
 from bot.chat.found import Found
 from bot.chat.generate import Answered, Declined, Task
+from bot.chat.history import questions
 from bot.chat.known import Recording, replay
 from bot.chat.ports import IndexState, Message, Ports
 from bot.chat.prepared import Prepared
@@ -115,7 +116,11 @@ class Grounded:
         """The events of an answer that needs neither search nor model; None for all others."""
         if index is None:
             return turn.fixed(phrases.NO_INDEX[turn.language], "refusal")
-        if (wanted := catalogue.read_question(asked.question, index)) is not None:
+        wanted = catalogue.read_question(asked.question, index)
+        if wanted is None and asked.past:
+            earlier = questions(asked.past)
+            wanted = catalogue.read_next_question(asked.question, earlier, index)
+        if wanted is not None:
             answer = catalogue.answer(wanted, index, turn.language)
             turn.retrieved()
             return [listed(answer.documents), *turn.fixed(answer.text, "catalogue")]

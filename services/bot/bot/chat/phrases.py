@@ -120,7 +120,8 @@ COUNT_NONE = {
     "es": "No hay {kind}{about} en este sitio.",
     "en": "There are no {kind}{about} on this site.",
 }
-ABOUT = {"es": " sobre {topic}", "en": " about {topic}"}
+LABELLED = {"es": " con la etiqueta «{topic}»", "en": " labelled “{topic}”"}
+OF_YEAR = {"es": " de {year}", "en": " from {year}"}
 LATEST = {"es": "Lo más reciente:", "en": "The latest:"}
 
 

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from bot.chat.calibrations import calibration_for
-from bot.chat.followup import may_lean, points_back, with_context
+from bot.chat.followup import (
+    FOREIGN_SHARE,
+    is_foreign,
+    may_lean,
+    new_subject,
+    points_back,
+    with_context,
+)
 from bot.chat.gate import Calibration, decide
 from bot.chat.halves import one_half, without_unmentioned
 from bot.chat.history import questions
@@ -47,11 +54,16 @@ class Retriever:
         A message that points back is searched with the question it follows; a short one both ways,
         alone first, so that a new subject is not dragged back to the old one.
         """
+        if (other := new_subject(message)) is not None:
+            return await self._alone(index, state, other, language)
         combined = with_context(message, questions(history))
-        if combined is not None and points_back(message):
+        foreign = combined is not None and is_foreign(message, index.holds)
+        if combined is not None and points_back(message) and not foreign:
             return replace(await self._search(index, state, combined, language), leaning=True)
         alone = await self._alone(index, state, message, language)
-        settled = alone.decision.answerable or alone.unmentioned
+        # Of a site in the other language alone, all words of the question may be foreign.
+        foreign = foreign and alone.evidence.unknown_share >= FOREIGN_SHARE
+        settled = alone.decision.answerable or alone.unmentioned or foreign
         if combined is None or settled or not may_lean(message):
             return alone
         leaning = await self._search(index, state, combined, language)
