@@ -24,9 +24,9 @@ ASSENT = frozenset(
     "repeat again vez aclara aclaralo clarify simple simpler sencillo resumen summary seguro".split()
 )
 NEW_SUBJECT = re.compile(
-    r"\s*(?:otra (?:cosa|pregunta|duda)|(?:cambiando|cambio) de tema|por cierto|something else"
+    r"\s{0,9}(?:otra (?:cosa|pregunta|duda)|(?:cambiando|cambio) de tema|por cierto|something else"
     r"|(?:an)?other (?:question|thing|topic)|(?:on )?a different (?:topic|note|question)"
-    r"|chang(?:e|ing) (?:of |the )?(?:subject|topic)|by the way)\s*[:,.;–—-]+\s*(?=[¿¡\w])",
+    r"|chang(?:e|ing) (?:of |the )?(?:subject|topic)|by the way)\s{0,9}[:,.;–—-]{1,3}\s{0,9}(?=[¿¡\w])",
     re.IGNORECASE,
 )
 """What announces a question that has nothing to do with the one before."""
