@@ -183,7 +183,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
         pages.append((page, watch(page, url)))
         if change is not None:
             page.route(url + "/", lambda route: _changed(route, *change))
-        page.goto(url + "/")
+        visitor.arrive(url + "/")
         return visitor
 
     yield go

@@ -37,7 +37,7 @@ def test_the_next_document_has_the_conversation(
     visit: Callable[..., Visitor], site: str, bot: LiveServer
 ) -> None:
     chat = visit(site).open().asked("¿Con qué se paga?")
-    chat.page.goto(site + "/about")
+    chat.arrive(site + "/about")
     chat.open().wait_text("Con Stripe")
     chat.asked("¿Y los envíos?")
     first, second = bot.chat.asks

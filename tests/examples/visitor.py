@@ -8,9 +8,10 @@ from tests.patience import PATIENCE_SECONDS
 from tests.widget.driver import Chat
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Request
 
 PATIENCE_MS = PATIENCE_SECONDS * 1000
+MOST_ARRIVALS = 3
 ROOTS = ".rony-chat-widget-root"
 # Next.js brings a `lazyOnload` script when the browser is idle. A browser on busy CPUs may put that off
 # (a test once waited 60 s for it, one of some thousand visits). What it calls idle isn't what is tested.
@@ -32,8 +33,23 @@ class Visitor(Chat):
 
     def __init__(self, page: Page) -> None:
         self.page = page
+        self._lost: list[str] = []
         page.set_default_timeout(PATIENCE_MS)
         page.add_init_script(IDLE_AT_ONCE)
+        page.on("requestfailed", self._lose)
+
+    def arrive(self, url: str) -> None:
+        """Go to a page; once more where the browser lost a file of it.
+
+        Beside containers that start and stop, Chromium now and then breaks off a request (one in some
+        thousand): a site without one of its scripts never comes alive, here as at a visitor's.
+        """
+        for _ in range(MOST_ARRIVALS):
+            self._lost.clear()
+            self.page.goto(url)
+            if not self._lost:
+                return
+        raise AssertionError(f"{url} lost each time: {self._lost}")
 
     def open(self) -> Self:
         """Press the launcher; where it never came, the failure says what did."""
@@ -42,7 +58,7 @@ class Visitor(Chat):
         try:
             return super().open()
         except TooLate as late:
-            late.add_note(str(self.page.evaluate(ARRIVED)))
+            late.add_note(f"{self.page.evaluate(ARRIVED)}, lost: {self._lost}")
             raise
 
     def go_to(self, link: str, heading: str) -> None:
@@ -51,6 +67,10 @@ class Visitor(Chat):
         self.page.get_by_role("link", name=link).click()
         self.page.locator("h1").filter(has_text=heading).wait_for()
         assert self.page.evaluate("window.__same === true")
+
+    def _lose(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # of a page that was left
+            self._lost.append(f"{request.url}: {request.failure}")
 
     @property
     def bubbles(self) -> int:
