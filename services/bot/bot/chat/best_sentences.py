@@ -32,13 +32,19 @@ SPACE = re.compile(r"\s+")
 
 
 def best_sentences(
-    passage: Passage, question: str, limit_chars: int, window: int | None = None
+    passage: Passage,
+    question: str,
+    limit_chars: int,
+    window: int | None = None,
+    *,
+    alone: bool = False,
 ) -> str:
     """The best sentence and as many beside it as fit, cut at ends of sentences or words.
 
     Args:
         limit_chars: greatest length of the text, the `…` where a sentence is cut included.
         window: number of the passage's window nearest to the question (`Index.best_window`).
+        alone: nothing but the best sentence.
     """
     sentences = _sentences(passage.chunk.text)
     if not sentences:
@@ -54,6 +60,8 @@ def best_sentences(
     first = last = max(range(len(sentences)), key=lambda i: (scores[i], -i))
     if len(sentences[first]) > limit_chars:
         return _around(sentences[first], asked, limit_chars)
+    if alone:
+        return sentences[first]
     room = limit_chars - len(sentences[first])
     while True:
         beside = [i for i in (first - 1, last + 1) if 0 <= i < len(sentences)]

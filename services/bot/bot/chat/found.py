@@ -45,6 +45,14 @@ class Found(Struct, frozen=True, kw_only=True):
         """What of a passage answers the question, as one plain line."""
         return best_sentences(passage, self.retrieved.query, most_chars, self._window(passage))
 
+    def sentence(self, passage: Passage, said: str = "") -> str:
+        """The one sentence of a passage that is nearest to the question, and to what an answer said of it.
+
+        Its neighbours may be about something else, or written to be read out by a machine.
+        """
+        asked = f"{self.retrieved.query} {said}"
+        return best_sentences(passage, asked, QUOTE_CHARS, self._window(passage), alone=True)
+
     def question(self, asked: str) -> str:
         """What the model is to answer of a visitor's question: the part that the site knows of."""
         return f"{self.retrieved.query}?" if self.retrieved.unanswered else asked
@@ -79,7 +87,7 @@ class Found(Struct, frozen=True, kw_only=True):
             [passage.document.title for passage in pages],
             questions[:SUGGESTIONS_IN_REFUSAL],
             self.retrieved.unmentioned,
-            closest=quotation(1, self.sentences(pages[0]), turn.language)
+            closest=quotation(1, self.sentence(pages[0]), turn.language)
             if finished and pages
             else "",
         )

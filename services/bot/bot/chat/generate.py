@@ -49,8 +49,8 @@ class Task(Struct, frozen=True, kw_only=True):
     count."""
     notes: tuple[str, ...] = ()
     """Facts computed for this question, in the visitor's language: how long something lasted."""
-    quote: Callable[[Passage], str] = lambda passage: ""
-    """The sentences of a passage that answer best, for an answer that has to end early."""
+    quote: Callable[[Passage, str], str] = lambda passage, said: ""
+    """The sentence of a passage that answers best, given what was said so far."""
     conversation_id: str | None = None
     """Where the prompt continues what the model said before: that state is tried first."""
 
@@ -206,7 +206,8 @@ class Generator:
         if kind := _to_complete(heard, speech):
             log.info("answer completed by quotation", extra={"kind": kind})
             turn.speaks()
-            yield Chunk(content=speech.completed([task.quote(p) for p in task.context.passages]))
+            quotes = [task.quote(passage, speech.said) for passage in task.context.passages]
+            yield Chunk(content=speech.completed(quotes))
             if kind != "bare":  # what was stopped must not come back as something said before
                 generated = speech.said
         if not speech.said.strip():

@@ -57,7 +57,7 @@ class Reading:
             return Task(
                 question=question, context=context, past=without_citations(past),
                 said_before=tuple(questions(past)),
-                notes=time_notes(found, context, language, self._today()), quote=found.sentences,
+                notes=time_notes(found, context, language, self._today()), quote=found.sentence,
             ), None  # fmt: skip
         thread = self._threads.find(conversation_id, past) if conversation_id else None
         page = choose_page(found.index, found.hits, thread.page_key if thread else None)
@@ -80,7 +80,7 @@ class Reading:
             said_before = tuple(questions(said))
         return Task(
             question=question, context=context, past=said, said_before=said_before,
-            quote=found.sentences,
+            quote=found.sentence,
             notes=time_notes(found, context, language, self._today()), conversation_id=conversation_id,
         ), page  # fmt: skip
 
