@@ -13,13 +13,6 @@ if TYPE_CHECKING:
 PATIENCE_MS = PATIENCE_SECONDS * 1000
 MOST_ARRIVALS = 3
 ROOTS = ".rony-chat-widget-root"
-# Next.js brings a `lazyOnload` script when the browser is idle. A browser on busy CPUs may put that off
-# (a test once waited 60 s for it, one of some thousand visits). What it calls idle isn't what is tested.
-IDLE_AT_ONCE = """
-window.requestIdleCallback = (call) =>
-  setTimeout(() => call({ didTimeout: false, timeRemaining: () => 50 }));
-window.cancelIdleCallback = (id) => clearTimeout(id);
-"""
 ARRIVED = """({
   state: document.readyState,
   scripts: [...document.scripts].map((script) => script.src).filter(Boolean),
@@ -35,7 +28,6 @@ class Visitor(Chat):
         self.page = page
         self._lost: list[str] = []
         page.set_default_timeout(PATIENCE_MS)
-        page.add_init_script(IDLE_AT_ONCE)
         page.on("requestfailed", self._lose)
 
     def arrive(self, url: str) -> None:

@@ -28,6 +28,10 @@ def _passages(*texts: str) -> tuple[Passage, ...]:
 CONTEXT = Context(prefix=_passages(*TEXTS), found=(2, 3))
 
 
+def whole(passage: Passage) -> str:
+    return passage.chunk.text
+
+
 def say(speech: Speech, *pieces: str) -> str:
     return "".join(map(speech.feed, pieces)) + speech.close()
 
@@ -57,7 +61,7 @@ def test_an_invention_ends_the_answer_and_the_source_completes_it() -> None:
     assert "PayPal" not in shown
     assert speech.stopped
     assert speech.feed(" More about it.") == ""
-    end = speech.completed(TEXTS)
+    end = speech.completed(whole)
     assert end.endswith("“Customers pay with Stripe.” [1]")
     assert speech.said == shown + end
 
@@ -66,7 +70,7 @@ def test_an_answer_in_the_other_language_shows_nothing() -> None:
     speech = Speech(CONTEXT, "es")
     assert say(speech, "The customers of the shop pay with Stripe.") == ""
     assert speech.foreign
-    assert speech.completed(TEXTS).startswith("La fuente dice: «Customers pay with Stripe.» [1]")
+    assert speech.completed(whole).startswith("La fuente dice: «Customers pay with Stripe.» [1]")
 
 
 def test_hidden_characters_of_the_model_are_not_passed_on() -> None:
@@ -105,7 +109,7 @@ def test_an_answer_of_a_word_or_two_is_bare(answer: str, bare: bool) -> None:
 def test_a_bare_answer_is_completed_from_the_passage_it_cites() -> None:
     speech = Speech(CONTEXT, "en")
     assert say(speech, "On Hetzner [3].") == "On Hetzner [2]."
-    assert speech.completed(TEXTS) == f"\n\nThe source says: “{TEXTS[2]}” [2]"
+    assert speech.completed(whole) == f"\n\nThe source says: “{TEXTS[2]}” [2]"
 
 
 def test_a_number_without_citation_gets_the_passage_that_has_it_in_words() -> None:

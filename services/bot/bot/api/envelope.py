@@ -65,7 +65,8 @@ class Envelope:
                 await send_problem(scope, reply.send, ProblemRaised("internal-error"))
         finally:
             # A reply that failed leaves its stream behind, until the garbage collector finds it.
-            scope["state"].get("on_end", _nothing)()
+            if on_end := scope["state"].get("on_end"):
+                on_end()
             if code := scope["state"].get("code"):
                 self._on_problem(code)
             self._log(scope, reply.status, began)
@@ -111,10 +112,6 @@ class _Reply:
         ]
         found += [(name, value) for name, value in defaults if name not in present]
         return found + self._origins.headers(read_headers(self._scope).get("origin"))
-
-
-def _nothing() -> None:
-    """What most replies leave to be done."""
 
 
 def _facts(scope: HTTPScope) -> dict[str, Any]:

@@ -111,12 +111,11 @@ def read_next_question(
         earlier: what the visitor asked before, oldest first.
     """
     spoken = [word for word in words(message) if word not in FILLER | OPENERS]
-    before = next(
-        (asked for text in reversed(earlier[-MOST_STEPS_BACK:]) if not points_back(text)
-         for asked in [read_question(text, index)]),
-        None,
-    )  # fmt: skip
-    if before is None or not spoken or not points_back(message):
+    if not spoken or not points_back(message):
+        return None
+    opened = (text for text in reversed(earlier[-MOST_STEPS_BACK:]) if not points_back(text))
+    before = read_question(next(opened, ""), index)
+    if before is None:
         return None
     year = next((word for word in spoken if YEAR.fullmatch(word)), None)
     topics = tuple(dict.fromkeys(word for word in spoken if word != year))
@@ -195,10 +194,9 @@ def _words_of_tags(document: Document) -> set[str]:
 def _spelt(topics: Sequence[str], found: Iterable[Document]) -> str:
     """The topics as the pages write them; capitals before none: «Go» where it stands beside «go»."""
     spelling = {
-        word: tag
+        parts[0]: tag
         for document in found
         for tag in sorted(document.tags, reverse=True)
         if len(parts := words(tag)) == 1
-        for word in parts
     }
     return " ".join(spelling.get(topic, topic) for topic in topics)

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.chat.search import Hit
+from corpus.model import Language
 from corpus.reader import Passage
 
 EXCERPT_MARGIN = 0.015
@@ -61,6 +62,10 @@ class Context(Struct, frozen=True, kw_only=True):
     def found_labels(self) -> tuple[int, ...]:
         """The visitor's numbers of what the search found."""
         return tuple(range(1, len(self.found) + 1))
+
+    def is_native(self, language: Language) -> bool:
+        """Whether all that the model reads is in this language."""
+        return all(passage.document.lang == language for passage in self.passages)
 
     def without_last(self) -> Context | None:
         """One passage less, for a prompt that is too long; None when only the best is left.

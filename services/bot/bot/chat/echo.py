@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.chat.opening import begun
+
 
 class Echo:
     """Feed pieces of the model's text, get what may go on; chunks change nothing.
@@ -21,16 +23,12 @@ class Echo:
         self._held += text
         for line in self._lines:
             self._held = self._held.replace(line, "")
-        return self._release(len(self._held) - max(map(self._begun, self._lines), default=0))
+        waiting = max((begun(self._held, line) for line in self._lines), default=0)
+        return self._release(len(self._held) - waiting)
 
     def close(self) -> str:
         """What was held when the answer ended in the middle of a line."""
         return self._release(len(self._held))
-
-    def _begun(self, line: str) -> int:
-        """Length of the longest tail of what is held that begins `line`."""
-        longest = min(len(line) - 1, len(self._held))
-        return next((n for n in range(longest, 0, -1) if self._held.endswith(line[:n])), 0)
 
     def _release(self, end: int) -> str:
         ready, self._held = self._held[:end], self._held[end:]

@@ -6,6 +6,8 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import partial
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,6 +40,12 @@ OVERFLOW_MARGIN = (
 )
 
 
+class Quote(Protocol):
+    """Finds the sentence of a passage that answers best, given what was said so far."""
+
+    def __call__(self, passage: Passage, said: str) -> str: ...
+
+
 class Task(Struct, frozen=True, kw_only=True):
     """What the model is to answer, and from what."""
 
@@ -49,8 +57,8 @@ class Task(Struct, frozen=True, kw_only=True):
     count."""
     notes: tuple[str, ...] = ()
     """Facts computed for this question, in the visitor's language: how long something lasted."""
-    quote: Callable[[Passage, str], str] = lambda passage, said: ""
-    """The sentence of a passage that answers best, given what was said so far."""
+    quote: Quote = lambda passage, said: ""
+    """For an answer that can't stand alone."""
     conversation_id: str | None = None
     """Where the prompt continues what the model said before: that state is tried first."""
 
@@ -206,8 +214,7 @@ class Generator:
         if kind := _to_complete(heard, speech):
             log.info("answer completed by quotation", extra={"kind": kind})
             turn.speaks()
-            quotes = [task.quote(passage, speech.said) for passage in task.context.passages]
-            yield Chunk(content=speech.completed(quotes))
+            yield Chunk(content=speech.completed(partial(task.quote, said=speech.said)))
             if kind != "bare":  # what was stopped must not come back as something said before
                 generated = speech.said
         if not speech.said.strip():

@@ -33,7 +33,7 @@ class Opening:
             self._over = True
             self.declined = not self._shown and not self._held[:at].strip(OPENING_MARKS)
             return self._release(0 if self.declined else at)
-        ready = len(self._held) - _begun(self._held)
+        ready = len(self._held) - begun(self._held, NO_ANSWER)
         if not self._shown and not self._held[:ready].strip(OPENING_MARKS):
             return ""
         return self._release(ready)
@@ -48,7 +48,7 @@ class Opening:
         return ready
 
 
-def _begun(text: str) -> int:
-    """Length of the longest tail of `text` that begins NO_ANSWER."""
-    longest = min(len(NO_ANSWER) - 1, len(text))
-    return next((n for n in range(longest, 0, -1) if text.endswith(NO_ANSWER[:n])), 0)
+def begun(text: str, word: str) -> int:
+    """Length of the longest tail of `text` that begins `word` and is not all of it."""
+    longest = min(len(word) - 1, len(text))
+    return next((n for n in range(longest, 0, -1) if text.endswith(word[:n])), 0)

@@ -86,8 +86,9 @@ def tail(context: Context, language: Language, *, opens: bool) -> str:
     """The last line: which passage to look at, where one page is read, and the language."""
     if not (context.shared and context.found):
         return TAIL[language]
-    native = opens and all(passage.document.lang == language for passage in context.passages)
-    return (NATIVE_TAIL if native else POINTED_TAIL)[language].format(n=context.found[0])
+    return (NATIVE_TAIL if opens and context.is_native(language) else POINTED_TAIL)[
+        language
+    ].format(n=context.found[0])
 
 
 def build(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from bot.chat.attribution import Attribution
@@ -18,6 +18,7 @@ from bot.chat.opening import Opening
 from bot.chat.sanitize import visible
 from bot.chat.sources import full_text, supporting
 from corpus.model import Language
+from corpus.reader import Passage
 
 MARK = re.compile(r"\[(\d{1,4})\]")
 LEADING_MARKS = re.compile(r"^(?:\s*\[\d{1,4}\])+\s*")
@@ -66,8 +67,7 @@ class Speech:
         self._opening = Opening(active=bool(passages))
         citations = CitationFilter(len(passages), "\n".join(p.chunk.text for p in passages))
         titles = dict.fromkeys(passage.document.title for passage in passages)
-        native = all(passage.document.lang == language for passage in passages)
-        self._tongue = Tongue(language, list(titles), native=native)
+        self._tongue = Tongue(language, list(titles), native=context.is_native(language))
         self._secrets = Secrets(secret, texts)
         self._guard = Guard(texts, question, said_before, allowed, documents=len(titles))
         self._attribution = Attribution(texts)
@@ -128,11 +128,11 @@ class Speech:
             shown += self._add(f" [{self._labels[best - 1]}]")
         return shown
 
-    def completed(self, quotes: Sequence[str]) -> str:
-        """The end of a stopped, foreign or bare answer: sentences of a source, marked as such.
+    def completed(self, quote: Callable[[Passage], str]) -> str:
+        """The end of a stopped, foreign or bare answer: the sentence of a source, marked as such.
 
         Args:
-            quotes: the best sentence of each passage, in the order of their numbers.
+            quote: the best sentence of a passage; asked for one only.
         """
         sentence = self._guard.stopped.sentence if self._guard.stopped else ""
         if sentence.strip():
@@ -141,7 +141,7 @@ class Speech:
             best = self._labels.index(self.cited[0]) + 1
         else:
             best = self._best
-        quoted = [(self._labels[best - 1], quotes[best - 1])]
+        quoted = [(self._labels[best - 1], quote(self._passages[best - 1]))]
         return self._add(completion(self.said, sentence, quoted, self._language))
 
     def _through(self, text: str, stages: Sequence[Stage]) -> str:
