@@ -32,6 +32,7 @@ pytestmark = pytest.mark.anyio
 PAGE = Prefix(text="rules " * 20 + "the page about shops " * 20)
 OTHER = Prefix(text="rules " * 20 + "the page about boats " * 20)
 PAGE_TOKENS = len(PAGE.text.split()) + 3  # <system>, <end>, <user>
+SAVE = "POST /slots/0?action=save"
 TTL_SECONDS = 600.0
 
 
@@ -419,6 +420,44 @@ async def test_two_visitors_take_turns_and_each_evaluates_only_the_new_turn(
             )
     assert bot.restored.source == "conversation"
     assert bot.states.stats().conversations == 2
+
+
+async def test_a_conversation_is_saved_after_its_answer_and_nobody_waits_for_it(
+    bot: Bot, slot: FakeSlot
+) -> None:
+    await bot.warm()
+    await bot.ask("one", "ana")
+    await bot.states.settled()
+    assert bot.states.stats().conversations == 1
+    slot.actions.clear()
+    await bot.ask("two", "ben", OTHER)
+    assert "save" not in slot.actions[:1]
+    past = (Message(role="user", content="one"), Message(role="assistant", content="Hello world."))
+    assert await bot.ask("three", "ana", past=past) == "hit"
+    assert bot.restored.source == "conversation"
+
+
+@pytest.mark.parametrize("meanwhile", ["forgotten", "slot used"])
+async def test_what_changes_while_a_conversation_is_saved_leaves_nothing_of_it(
+    bot: Bot, fake: FakeLlama, slot: FakeSlot, folder: Path, meanwhile: str
+) -> None:
+    """After another use the file might hold somebody else's words under the first one's conversation."""
+    await bot.warm()
+    saves = fake.paths.count(SAVE)
+    slot.hold = threading.Event()
+    # The page lies in the slot, so that the save is the first action.
+    await bot.ask("my secret is xyzzy", "ana")
+    assert await asyncio.to_thread(fake.wait_until, lambda: fake.paths.count(SAVE) > saves, 10.0)
+    if meanwhile == "forgotten":
+        await bot.states.forget("ana")
+    else:
+        bot.states.used()
+    slot.hold.set()
+    slot.hold = None
+    await bot.states.settled()
+    await bot.states.retain([PAGE])  # waits for the deletions before it
+    assert conversations(folder) == []
+    assert bot.states.stats().conversations == 0
 
 
 async def test_no_words_of_a_visitor_get_into_a_page_or_a_name(bot: Bot, folder: Path) -> None:

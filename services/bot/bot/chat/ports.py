@@ -348,7 +348,7 @@ class PromptStates(Protocol):
         """Put the longest known beginning of a prompt into the slot.
 
         The conversation's own state goes before its page's, if it was made with this very prefix. A
-        different conversation that the slot still holds is saved first.
+        different conversation that the slot still holds is saved first, if it is not yet.
         """
         ...
 
@@ -370,6 +370,7 @@ class PromptStates(Protocol):
     ) -> Literal["hit", "partial", "miss"]:
         """After a whole answer: judge and count what was reused, note what the slot holds now.
 
+        The conversation's own state is saved behind it, while nobody waits.
         Without this call (a failure, a visitor who left) the slot counts as unknown.
         """
         ...

@@ -44,6 +44,8 @@ class SlotStates:
         self._uses = 0
         """Counts what changes the slot, so that a save knows whether somebody came in between."""
         self._strikes = 0
+        self._keeping: asyncio.Task[None] | None = None
+        """Saves the conversation just answered, so that nobody waits for it later."""
         self._counts: dict[Outcome, int] = {"hit": 0, "partial": 0, "miss": 0}
         self.holding = NOTHING
 
@@ -52,6 +54,9 @@ class SlotStates:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        if self._keeping is not None:
+            self._keeping.cancel()
+            await asyncio.wait([self._keeping])
         await self._server.aclose()
 
     @property
@@ -114,7 +119,7 @@ class SlotStates:
     def answered(
         self, restored: Restored, finished: Finished, prefix: Prefix, conversation_id: str | None
     ) -> Outcome:
-        """Judge, count, and note what the slot holds."""
+        """Judge, count, note what the slot holds, and begin to save the conversation."""
         outcome = judge(restored, finished.cached_tokens)
         self._counts[outcome] += 1
         fingerprint = self._connection.fingerprint
@@ -129,7 +134,14 @@ class SlotStates:
         )
         if restored.kind == "hit" and restored.source == "page":
             self._strike(page, outcome)
+        if conversation_id is not None and (self._keeping is None or self._keeping.done()):
+            self._keeping = asyncio.create_task(self._keep_soon())
         return outcome
+
+    async def settled(self) -> None:
+        """Return once the conversation answered last is saved, or will not be."""
+        if self._keeping is not None:
+            await asyncio.wait([self._keeping])
 
     def has(self, prefix: Prefix) -> bool:
         """Whether its state is on disk for the chat server in service."""
@@ -211,18 +223,26 @@ class SlotStates:
         # What does not count as many tokens as the prefix may hold somebody's question.
         return await self._shelf.save(page, tokens, exactly=True)
 
+    async def _keep_soon(self) -> None:
+        async with self._lock:
+            await self._keep_held(None)
+
     async def _keep_held(self, unless: str | None) -> None:
-        """Save the conversation that another one is about to drive out of the slot."""
+        """Save the conversation in the slot, which another one is about to drive out or soon may."""
         self._folder.drop_expired()
         held = self.holding
         if held.conversation is None or held.conversation == unless or held.saved:
             return
         name = new_name("c")
-        if await self._shelf.save(name, held.tokens, exactly=False):
-            old = self._kept.put(held.conversation, name, replace(held, saved=True))
-            self.holding = replace(held, saved=True)
-            if old is not None:
-                self._folder.discard_later(old)
+        if not await self._shelf.save(name, held.tokens, exactly=False):
+            return
+        if self.holding is not held:  # forgotten meanwhile, or somebody else's words were saved
+            self._folder.discard_later(name)
+            return
+        self.holding = replace(held, saved=True)
+        old = self._kept.put(held.conversation, name, self.holding)
+        if old is not None:
+            self._folder.discard_later(old)
 
     def _strike(self, page: str, outcome: Outcome) -> None:
         if outcome == "hit":
