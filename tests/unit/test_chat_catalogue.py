@@ -103,6 +103,7 @@ POSTS_ES = ["sse", "mareas", "cuatro-dias"]
         ("the two latest posts", ["sse", "tides"]),
         ("last 2 projects", ["rony", "shop"]),
         ("recent posts", POSTS_EN),
+        ("Which posts did you publish in 2024?", ["cuatro-dias"]),
     ],
 )
 def test_english_questions_for_the_list(
@@ -133,6 +134,7 @@ def test_english_questions_for_the_list(
         ("los dos últimos proyectos", ["rony", "shop"]),
         ("últimas entradas", POSTS_ES),
         ("¿Cuál es el proyecto más reciente?", ["rony"]),
+        ("¿Qué artículos publicasteis en 2024?", ["cuatro-dias"]),
     ],
 )
 def test_spanish_questions_for_the_list(index: Index, question: str, slugs: list[str]) -> None:

@@ -152,6 +152,8 @@ def test_the_question_the_conversation_and_the_sites_names_count_as_evidence() -
         ("- a\n- b\n- c", "3 letters", True),
         ("- a and 3\n- b\n- c", "3", True),
         ("- a\n- b\n- c", "It opens at 3 PM.", False),
+        ("- a\n- b\n- c", "It opens at 3pm.", False),
+        ("It opens at 3 pm.", "It opens at 3pm.", True),
     ],
 )
 def test_small_counts_may_count_what_is_listed(evidence: str, answer: str, passes: bool) -> None:

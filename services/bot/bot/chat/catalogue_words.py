@@ -32,7 +32,8 @@ FILLER = frozenset(
     "written escrito escritos escribi desarrollado desarrollados built build creado creados done is do "
     "s re ve ultimo ultimos ultima ultimas reciente recientes nuevo nuevos latest newest last recent "
     "recently cuantos cuantas numero number count blog entero completo tiene published publicaste "
-    "enumera enumerame list cuentame y worked titulado titulados llama llaman called fecha dia".split()
+    "enumera enumerame list cuentame y worked titulado titulados llama llaman called fecha dia did publish "
+    "publicasteis publicais publicas escribisteis escribiste hicisteis hiciste write wrote make".split()
 )  # fmt: skip
 LANGUAGE_WORDS: dict[str, Language] = {
     "espanol": "es", "castellano": "es", "spanish": "es", "ingles": "en", "english": "en",

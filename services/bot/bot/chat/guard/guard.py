@@ -45,7 +45,7 @@ from bot.chat.guard.tokens import (
     starts_sentence,
     takes,
 )
-from bot.chat.guard.units import UNITS
+from bot.chat.guard.units import HALF_DAYS, UNITS
 from bot.chat.names import TECHNOLOGIES
 from corpus.text import fold
 
@@ -58,7 +58,6 @@ LINKS = frozenset({"", ",", "de", "of", "del", "de,", "the"})  # between the par
 OPENING = frozenset("([*¿¡—")  # what an ASCII quotation mark that opens may follow, besides blanks
 CLOSING = frozenset(".,;:!?)]}»”…")
 UNIT_SIGNS = frozenset("%€$£")
-HALF_DAYS = frozenset(("am", "pm"))
 BEHIND_A_NUMBER = frozenset(
     word[:n] for word in (*UNITS, *MULTIPLIERS, *HALF_DAYS) for n in range(1, len(word) + 1)
 )

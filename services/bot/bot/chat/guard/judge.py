@@ -19,7 +19,7 @@ from bot.chat.guard.numbers import (
 )  # fmt: skip
 from bot.chat.guard.openers import ALWAYS, ORDINARY, is_ordinary, looks_ordinary
 from bot.chat.guard.twins import SPELLINGS
-from bot.chat.guard.units import UNITS
+from bot.chat.guard.units import HALF_DAYS, UNITS
 from bot.chat.names import TECHNOLOGIES
 from corpus.text import aliases, fold, words
 
@@ -44,7 +44,7 @@ ORDINAL = re.compile(r"(\d{1,9})\.?[ºª]")
 POSSESSIVE = re.compile(r"['’]s$|(?<=s)['’]$")
 PIECE = re.compile(r"[^\W_]+")
 MIXED = re.compile(r"(\d+(?:[.,]\d+)*)([^\W\d_]+)")
-ORDINAL_ENDINGS = frozenset("st nd rd th o a er ra do ro to º ª am pm x".split())
+ORDINAL_ENDINGS = HALF_DAYS | frozenset("st nd rd th o a er ra do ro to º ª x".split())
 ADDRESS = re.compile(r"@|://|/.{0,200}/|\.[a-z]{2,}(?:/|$)", re.I)
 ABBREVIATION = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 QUOTED_WORDS = 3  # fewer are a term or a title, checked word by word
@@ -204,7 +204,9 @@ class Judge:
                 unit, factor = UNITS.get(ending), MULTIPLIERS.get(ending, 1)
                 if mixed[2] == "M":
                     unit, factor = None, 1_000_000
-                return None if self.number(mixed[1], unit, factor) else "number"
+                counting = ending not in HALF_DAYS
+                supported = self.number(mixed[1], unit, factor, counting=counting)
+                return None if supported else "number"
         if part.isalpha():
             return self._simple(part, starts=starts)
         return None if self._evidence.holds_words(part) else "technology"

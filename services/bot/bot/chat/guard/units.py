@@ -18,3 +18,5 @@ NAMES = {
     "gbp": "£ pound pounds libra libras",
 }  # fmt: skip
 UNITS = {word: unit for unit, names in NAMES.items() for word in names.split()}
+HALF_DAYS = frozenset(("am", "pm"))
+"""Behind the hour: «9 AM» is a time, which no list has so many items of."""
