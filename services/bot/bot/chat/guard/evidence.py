@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from bot.chat.guard.calendar import calendar_key
+from bot.chat.guard.clock import WORDS_BEHIND, half_day, of_twelve
 from bot.chat.guard.counts import counts
 from bot.chat.guard.dates import ISO_DATE, SLASH_DATE, date_parts
 from bot.chat.guard.numbers import MULTIPLIERS, NUMBER_WORDS, ORDINAL_WORDS, key, keys_of
@@ -21,6 +22,7 @@ from bot.chat.guard.units import UNITS
 from corpus.text import aliases, fold, words
 
 PLACE = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%€$£]")
+GLUE = re.compile(r"[^\W\d_]-?\Z")  # GPL-3.0, h264, v2
 PAIRS = frozenset("both ambos ambas".split())
 SHARES = frozenset("in of de cada".split())
 MOST_COUNTED = 10
@@ -62,10 +64,14 @@ class Evidence:
         """Whether any of the keys stands somewhere."""
         return any(name in self._places for name in keys)
 
-    def holds_text(self, text: str) -> bool:
-        """Whether the text stands in a passage as it is, but for case, accents and blanks."""
+    def holds_text(self, text: str, *, in_passages: bool = False) -> bool:
+        """Whether the text stands there as it is, but for case, accents and blanks.
+
+        `in_passages`: the question and what else may be said do not count.
+        """
         wanted = " ".join(fold(text).split())
-        return bool(wanted) and any(_whole(wanted, passage) for passage in self._texts)
+        texts = self._texts[: self._own] if in_passages else self._texts
+        return bool(wanted) and any(_whole(wanted, each) for each in texts)
 
     def holds_words(self, text: str) -> bool:
         """Whether the words of the text stand in a row in a passage."""
@@ -82,7 +88,10 @@ class Evidence:
         )
 
     def units(self, number: str) -> set[str | None]:
-        """Units the number stands with; None among them where no word follows it, as in a table."""
+        """Units the number stands with; None among them where no word follows it, as in a table.
+
+        Hours are those of a twelve-hour face, with `am` or `pm`: 21:00 is 9 pm.
+        """
         return self._units.get(number, set())
 
     def apart(self, first: Sequence[str], second: Sequence[str], within: int = NEAR) -> bool:
@@ -115,7 +124,13 @@ class Evidence:
                 end = matches[place].end()
                 gap = folded[end : starts[place + 1]] if following else ""
                 alone = not following.isalpha() or bool(gap.strip(" -\n\u00a0\u202f"))
+                before = folded[max(starts[place] - 2, 0) : starts[place]]
+                if text[0].isdecimal() and GLUE.search(before):
+                    for name in keys_of(text):
+                        self._add(within_name(name), row, place)
+                    continue
                 self._number(row, place, texts, alone=alone)
+                self._hour(place, texts, gap)
             elif text.isalpha():
                 capital = bool(original) and original[place][:1].isupper()
                 dated = following[:4].isdecimal() and len(following) == 4
@@ -161,6 +176,13 @@ class Evidence:
             for part in _parts(name):
                 self._add(part, row, place)
 
+    def _hour(self, place: int, texts: list[str], gap: str) -> None:
+        text = texts[place]
+        hour = NUMBER_WORDS.get(text) or (int(text) if len(text) < 3 and text.isdecimal() else None)
+        behind = texts[place + 1 : place + 1 + WORDS_BEHIND]
+        if hour is not None and (half := half_day(hour, behind, gap)):
+            self._units.setdefault(f"n{of_twelve(hour)}", set()).add(half)
+
     @staticmethod
     def _units_around(texts: list[str], behind: int, place: int) -> set[str | None]:
         """Units up to `UNIT_NEAR` words behind a number, or before it in «one day in ten»."""
@@ -194,6 +216,11 @@ def word_keys(word: str, *, capital: bool = True) -> tuple[str, ...]:
     if date := calendar_key(word, capital=capital):
         keys.append(date)
     return tuple(keys)
+
+
+def within_name(number: str) -> str:
+    """The key of a number that is part of a name: the 3 of GPL-3.0 counts nothing."""
+    return f"g{number[1:]}"
 
 
 def _parts(name: str) -> Iterator[str]:

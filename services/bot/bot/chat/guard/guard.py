@@ -13,7 +13,10 @@ character at a time: chunks change nothing.
 
 Small counts. Numbers up to ten without a unit may also count what is listed: as many items, rows,
 sections or comma-separated parts as a passage has, or as many as there are pages. That does not go for a
-number that is the whole answer («3 [1].») or a time («9 AM»). `one` says nothing, so it is never checked.
+number that is the whole answer («3 [1].»): no list and no part of a name («GPL-3.0») supports it. A
+time («9 AM») needs one (`9:00`, `las nueve de la mañana`). `one` says nothing, so it is never checked.
+
+E-mails and links are for the passages to give: what a visitor writes into a question is not repeated.
 
 Names of several words. Every part must stand in the evidence, and two neighbours, where passages hold
 both, within twelve words of each other in one of them. The same goes for day, month and year.
@@ -33,6 +36,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from bot.chat.guard.calendar import calendar_key
+from bot.chat.guard.clock import HALF_DAYS
 from bot.chat.guard.evidence import DATE_NEAR, NEAR, Evidence, word_keys
 from bot.chat.guard.judge import Judge, Kind
 from bot.chat.guard.numbers import CHECKED_WORDS, MULTIPLIERS, NUMBER, keys_of
@@ -45,7 +49,7 @@ from bot.chat.guard.tokens import (
     starts_sentence,
     takes,
 )
-from bot.chat.guard.units import HALF_DAYS, UNITS
+from bot.chat.guard.units import UNITS
 from bot.chat.names import TECHNOLOGIES
 from corpus.text import fold
 
@@ -59,7 +63,7 @@ OPENING = frozenset("([*¿¡—")  # what an ASCII quotation mark that opens may
 CLOSING = frozenset(".,;:!?)]}»”…")
 UNIT_SIGNS = frozenset("%€$£")
 BEHIND_A_NUMBER = frozenset(
-    word[:n] for word in (*UNITS, *MULTIPLIERS, *HALF_DAYS) for n in range(1, len(word) + 1)
+    word[:n] for word in (*UNITS, *MULTIPLIERS) for n in range(1, len(word) + 1)
 )
 LARGEST_MARKER = 50
 ANY_FIRST_WORD = FIRST_WORDS["es"] | FIRST_WORDS["en"]
@@ -206,8 +210,11 @@ class Guard:
         token, folded = self._token, fold(self._token)
         if self._number is not None:
             factor = MULTIPLIERS.get(folded, 1)
-            self._settle(UNITS.get(folded), factor, shown, counting=folded not in HALF_DAYS)
+            self._settle(UNITS.get(folded), factor, shown)
             if self.stopped:
+                return
+            if folded in HALF_DAYS:
+                self._pass(shown)
                 return
         starts = starts_sentence(self._between)
         if self._marker(char):

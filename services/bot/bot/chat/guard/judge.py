@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Literal
 
 from bot.chat.guard.calendar import AMBIGUOUS, LOWER_CASE, calendar_key
+from bot.chat.guard.clock import FULL_HOUR, HALF_DAYS, of_twelve
 from bot.chat.guard.dates import ISO_DATE, SLASH_DATE, date_parts
-from bot.chat.guard.evidence import DATE_NEAR, Evidence, word_keys
+from bot.chat.guard.evidence import DATE_NEAR, Evidence, within_name, word_keys
 from bot.chat.guard.numbers import (
     CHECKED_WORDS,
     MULTIPLIERS,
@@ -19,7 +20,7 @@ from bot.chat.guard.numbers import (
 )  # fmt: skip
 from bot.chat.guard.openers import ALWAYS, ORDINARY, is_ordinary, looks_ordinary
 from bot.chat.guard.twins import SPELLINGS
-from bot.chat.guard.units import HALF_DAYS, UNITS
+from bot.chat.guard.units import UNITS
 from bot.chat.names import TECHNOLOGIES
 from corpus.text import aliases, fold, words
 
@@ -44,8 +45,9 @@ ORDINAL = re.compile(r"(\d{1,9})\.?[ºª]")
 POSSESSIVE = re.compile(r"['’]s$|(?<=s)['’]$")
 PIECE = re.compile(r"[^\W_]+")
 MIXED = re.compile(r"(\d+(?:[.,]\d+)*)([^\W\d_]+)")
-ORDINAL_ENDINGS = HALF_DAYS | frozenset("st nd rd th o a er ra do ro to º ª x".split())
+ORDINAL_ENDINGS = frozenset("st nd rd th o a er ra do ro to º ª x".split())
 ADDRESS = re.compile(r"@|://|/.{0,200}/|\.[a-z]{2,}(?:/|$)", re.I)
+LINK = re.compile(r"@|://|^www\.", re.I)
 ABBREVIATION = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 QUOTED_WORDS = 3  # fewer are a term or a title, checked word by word
 SMALL = 10
@@ -73,6 +75,9 @@ class Judge:
         token = POSSESSIVE.sub("", token)
         if token.isalpha():
             return self._simple(token, starts=starts)
+        if LINK.search(token):
+            given = self._evidence.holds_text(token, in_passages=True)
+            return None if given or not words(token) else "address"
         if not words(token) or self._evidence.holds_text(token) or self._spoken(token):
             return None
         if token[-1] in "+#":  # C++ is not C
@@ -81,8 +86,6 @@ class Judge:
             return self.word(token[:-3], starts=starts)
         if number := ORDINAL.fullmatch(token) or NUMBER.fullmatch(token):
             return None if self.number(number[number.lastindex or 0]) else "number"
-        if "@" in token or "://" in token:
-            return "address"
         if "." in token.strip("."):
             return self._dotted(token, starts=starts)
         return self._pieces(token, starts=starts)
@@ -102,7 +105,8 @@ class Judge:
     ) -> bool:
         """Whether a number in figures or as a word stands in the evidence, with its unit.
 
-        Up to ten without a unit it may also count what the passages list, where `counting`.
+        Where `counting`, one without a unit may also be part of a name, and up to ten it may count what
+        the passages list.
         """
         folded = fold(text)
         if folded in NUMBER_WORDS:
@@ -116,7 +120,10 @@ class Judge:
             count = int(folded) if small else NUMBER_WORDS.get(folded, 0)
             if counting and factor == 1 and count in self._evidence.counts:
                 return True
-            return self._evidence.holds(*names, *parts)
+            glued = [within_name(name) for name in names] if counting else []
+            return self._evidence.holds(*names, *parts, *glued)
+        if unit in HALF_DAYS:
+            return any(unit in self._evidence.units(name) for name in names)
         if unit == "year" and self._evidence.holds(*parts):
             return True
         return any({unit, None} & self._evidence.units(name) for name in names)
@@ -174,6 +181,10 @@ class Judge:
         """A compound: every part must be supported; `two-year` is a number with its unit."""
         if self._evidence.holds_words(token):
             return None
+        if full := FULL_HOUR.fullmatch(token):
+            hour = int(full[1])
+            if ("pm" if hour >= 12 else "am") in self._evidence.units(f"n{of_twelve(hour)}"):
+                return None
         if date := ISO_DATE.fullmatch(token) or SLASH_DATE.fullmatch(token):
             year, months, days = date_parts(date)
             named = [f"m{month}" for month in months]
@@ -204,9 +215,7 @@ class Judge:
                 unit, factor = UNITS.get(ending), MULTIPLIERS.get(ending, 1)
                 if mixed[2] == "M":
                     unit, factor = None, 1_000_000
-                counting = ending not in HALF_DAYS
-                supported = self.number(mixed[1], unit, factor, counting=counting)
-                return None if supported else "number"
+                return None if self.number(mixed[1], unit, factor) else "number"
         if part.isalpha():
             return self._simple(part, starts=starts)
         return None if self._evidence.holds_words(part) else "technology"

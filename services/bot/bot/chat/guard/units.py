@@ -16,7 +16,6 @@ NAMES = {
     "m": "m metre metres meter meters metro metros", "watt": "w watt watts vatio vatios",
     "percent": "% percent", "eur": "€ euro euros eur", "usd": "$ usd dollar dollars dolar dolares",
     "gbp": "£ pound pounds libra libras",
+    "am": "am", "pm": "pm",
 }  # fmt: skip
 UNITS = {word: unit for unit, names in NAMES.items() for word in names.split()}
-HALF_DAYS = frozenset(("am", "pm"))
-"""Behind the hour: «9 AM» is a time, which no list has so many items of."""
