@@ -291,7 +291,7 @@ async def test_a_model_without_an_answer_becomes_a_refusal(
     stage.model.enqueue_text(*pieces)
     events = await stage.ask(CONOCIDA)
     assert kinds(events) == ["Start", "Sources", "Sources", "Chunk", "Done"]  # then nearest pages
-    assert text(events).startswith(phrases.REFUSAL["es"])
+    assert text(events).startswith(phrases.UNSURE["es"])
     assert "NO_" not in text(events)
     assert done(events).route == "refusal"
     assert done(events).usage.input_tokens == 100

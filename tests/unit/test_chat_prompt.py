@@ -96,6 +96,27 @@ def test_on_a_page_the_best_passage_is_pointed_at() -> None:
     assert user_text(page, "¿Y?", "es") == "¿Y?\n(Mira [2] y responde en español.)"
 
 
+@pytest.mark.parametrize(
+    ("asked", "language", "read"),
+    [
+        ("tidecalc", "en", "What do the passages say about tidecalc?"),
+        (" precios ", "es", "¿Qué dicen los pasajes sobre precios?"),
+        ("care plan", "en", "What do the passages say about care plan?"),
+        ("Why?", "en", "Why?"),
+        ("how are invoices paid", "en", "how are invoices paid"),
+        ("…", "en", "…"),
+    ],
+)
+def test_a_word_or_two_that_ask_nothing_are_a_topic(
+    asked: str, language: Language, read: str
+) -> None:
+    opens = build(PersonaSettings(), context(passage("one")), (), asked, language)
+    assert opens[-1].content.startswith(f"{read}\n")
+    said = (Message(role="user", content="x"), Message(role="assistant", content="y"))
+    later = build(PersonaSettings(), context(passage("one")), said, asked, language)
+    assert later[-1].content.startswith(f"{asked}\n")
+
+
 def test_passages_are_numbered_from_one_with_their_breadcrumb() -> None:
     text = system_text(
         PERSONA, context(passage("A"), passage("B", "CV", ""), passage("C", "", "")), "en"

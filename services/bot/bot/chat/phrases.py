@@ -33,6 +33,12 @@ REFUSAL = {
     "es": "Lo siento, el contenido de este sitio no responde a esa pregunta.",
     "en": "I'm sorry, the content of this site does not answer that question.",
 }
+UNSURE = {
+    "es": "No he encontrado una respuesta clara a eso.",
+    "en": "I have not found a clear answer to that.",
+}
+"""Where the search took the question for answerable and the model declined: in 19 of 30 labelled cases the
+site did answer, so that a plain no would mislead."""
 UNMENTIONED = {
     "es": "El sitio no menciona {names}.",
     "en": "This site does not mention {names}.",
@@ -139,13 +145,14 @@ def refusal(
 ) -> str:
     """A kind no and what it is that the site does not mention; the nearest pages, questions that do work.
 
-    `closest`: a marked quotation from the first of the pages.
+    `closest`: a marked quotation from the first of the pages, where it may be the answer after all.
     """
-    parts = [" ".join((REFUSAL[language], *remarks(language, unmentioned)))]
-    if pages:
-        parts.append(NEAREST[language].format(pages=", ".join(pages)))
+    opening = UNSURE if closest else REFUSAL
+    parts = [" ".join((opening[language], *remarks(language, unmentioned)))]
     if closest:
         parts.append(CLOSEST[language].format(quote=closest))
+    if pages:
+        parts.append(NEAREST[language].format(pages=", ".join(pages)))
     if questions:
         listed = "".join(f"\n- {question}" for question in questions)
         parts.append(SUGGESTIONS[language].format(questions=listed))

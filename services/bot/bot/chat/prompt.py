@@ -16,6 +16,7 @@ from bot.chat.sanitize import neutralise
 from corpus.model import Language
 from corpus.reader import Passage
 from corpus.settings import PersonaSettings, ProviderSettings
+from corpus.text import words
 
 IDENTITY = "You are {name}, the assistant of this website."
 RULES = """Answer the visitor's question from the numbered passages below and from nothing else.
@@ -44,6 +45,13 @@ INSIST: dict[Language, str] = {
     "en": "(Write the whole answer in English, also what the passages say in Spanish.)",
 }
 """After an answer that came out in the other language."""
+TOPIC: dict[Language, str] = {
+    "es": "¿Qué dicen los pasajes sobre {topic}?",
+    "en": "What do the passages say about {topic}?",
+}
+TOPIC_WORDS = 2
+"""A message of so few words that begins a talk and asks nothing, such as «tidecalc», is a topic: left
+alone, a model of 1.5B repeats it or finds no answer to it."""
 NO_ANSWER = "NO_ANSWER"
 TEMPLATE_TOKENS_PER_MESSAGE = 8  # <|im_start|>role\n … <|im_end|>\n, rounded up
 SAFETY_TOKENS = 32
@@ -72,6 +80,8 @@ def user_text(
 
     `opens`: nothing was said before it.
     """
+    if opens and "?" not in question and 0 < len(words(question)) <= TOPIC_WORDS:
+        question = TOPIC[language].format(topic=question.strip())
     parts = [f"{neutralise(question)}\n{tail(context, language, opens=opens)}"]
     if notes:
         parts.insert(0, "\n".join(map(neutralise, notes)))
