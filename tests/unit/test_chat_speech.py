@@ -90,6 +90,24 @@ def test_an_answer_of_citations_alone_is_not_shown(answer: str) -> None:
     assert not speech.declined
 
 
+@pytest.mark.parametrize("size", [1, 4, 100])
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("1. [1] 2. [1] 3. [2]\n4.", ""),
+        ("1.\n2.\n3)", ""),
+        ("1. bread\n2. Stripe", "1. bread\n2. Stripe [2]"),
+        ("2019 [1]", "2019 [1]"),
+    ],
+)
+def test_a_list_of_numbers_alone_is_not_shown(answer: str, shown: str, size: int) -> None:
+    texts = ("In 2019 it began with bread.", "Customers pay with Stripe.")
+    speech = Speech(Context(prefix=_passages(*texts), found=(1,)), "en")
+    said = say(speech, *(answer[n : n + size] for n in range(0, len(answer), size)))
+    assert said == speech.said == shown
+    assert speech.wordless is (shown == "")
+
+
 def test_a_citation_before_the_first_word_is_replaced_by_one_that_was_checked() -> None:
     speech = Speech(CONTEXT, "en")
     assert say(speech, "[1] ", "It is hosted on Hetzner.") == "It is hosted on Hetzner. [2]"

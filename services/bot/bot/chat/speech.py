@@ -24,6 +24,7 @@ MARK = re.compile(r"\[(\d{1,4})\]")
 LEADING_MARKS = re.compile(r"^(?:\s*\[\d{1,4}\])+\s*")
 WORD = re.compile(r"\w")
 WORDS = re.compile(r"\S*\w\S*")
+LIST_NUMBER = re.compile(r"(?<!\S)\d{1,4}[.)]?(?!\S)")
 MOST_BARE_WORDS = 3
 """«2019», «12 EUR a month»: an answer that short is no sentence that a visitor could check."""
 
@@ -122,7 +123,7 @@ class Speech:
         rest = ""
         for n, stage in enumerate(self._stages, start=1):
             rest += self._through(stage.close(), self._stages[n:])
-        shown = self._show(rest)
+        shown = self._show(rest, last=True)
         if self._passages and self.said.strip() and not self.cited:
             best = self._attribution.best(self.said) or supporting(self._passages, self.said)
             shown += self._add(f" [{self._labels[best - 1]}]")
@@ -151,12 +152,15 @@ class Speech:
             text = stage.feed(text)
         return text
 
-    def _show(self, text: str) -> str:
+    def _show(self, text: str, *, last: bool = False) -> str:
         if not self._passages:
             return self._add(text)
         if not self.said:
             self._lead += text
-            if not WORD.search(MARK.sub("", self._lead)):
+            said = MARK.sub("", self._lead)
+            # «1. [1] 2. [1] 3.»: numbers of a list that has no items. One alone may be the answer.
+            numbered = not last or bool(self.stopped) or len(LIST_NUMBER.findall(said)) > 1
+            if not WORD.search(LIST_NUMBER.sub("", said) if numbered else said):
                 return ""
             text, self._lead = LEADING_MARKS.sub("", self._lead), ""
         return self._add(MARK.sub(self._label, self._attribution.settle(text)))
