@@ -184,11 +184,11 @@ def test_who_leaves_the_line_never_reaches_the_model() -> None:
     )
     with serve_in_thread(app) as server:
         admission = server.chat._admission
-        with connect(server, question("one")) as first:
+        with connect(server, question("one?")) as first:
             read_until(first, b"first")
-            with connect(server, question("two")) as second:
+            with connect(server, question("two?")) as second:
                 read_until(second, b'"type":"queued","position":1')
-                with connect(server, question("three")) as third:
+                with connect(server, question("three?")) as third:
                     read_until(third, b'"position":2')
                     second.close()
                     read_until(third, b'"position":1')
@@ -198,7 +198,7 @@ def test_who_leaves_the_line_never_reaches_the_model() -> None:
                     read_until(third, b'"type":"done"')
         wait_until(lambda: admission.admitted == 0)
     asked = [prompt[-1].content.split("\n")[0] for prompt in model.prompts]
-    assert asked == ["one", "three"]
+    assert asked == ["one?", "three?"]
 
 
 def test_a_reader_that_stalls_is_dropped_by_the_deadline(bot: LiveServer) -> None:
