@@ -37,8 +37,8 @@ UNSURE = {
     "es": "No he encontrado una respuesta clara a eso.",
     "en": "I have not found a clear answer to that.",
 }
-"""Where the search took the question for answerable and the model declined: in 19 of some 30 labelled cases the
-site did answer, so that a plain no would mislead."""
+"""Where the search took the question for answerable and the model declined: in 19 of some 30 labelled cases
+the site did answer, so that a plain no would mislead."""
 UNMENTIONED = {
     "es": "El sitio no menciona {names}.",
     "en": "This site does not mention {names}.",
