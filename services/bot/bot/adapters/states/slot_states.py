@@ -56,7 +56,7 @@ class SlotStates:
     async def __aexit__(self, *_: object) -> None:
         if self._keeping is not None:
             self._keeping.cancel()
-            await asyncio.wait([self._keeping])
+            await self.settled()
         await self._server.aclose()
 
     @property

@@ -33,7 +33,12 @@ def half_day(hour: int, behind: Sequence[str], between: str) -> str | None:
         named = (HALF_WORDS[w] for w in following[: next(numbers, WORDS_BEHIND)] if w in HALF_WORDS)
         if half := next(named, None):
             return half
-    return ("pm" if hour >= 12 else "am") if clock else None
+    return half_of(hour) if clock else None
+
+
+def half_of(hour: int) -> str:
+    """Half of the day of an hour on a face of twenty-four."""
+    return "pm" if hour >= 12 else "am"
 
 
 def of_twelve(hour: int) -> int:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Literal
 
 from bot.chat.guard.calendar import AMBIGUOUS, LOWER_CASE, calendar_key
-from bot.chat.guard.clock import FULL_HOUR, HALF_DAYS, of_twelve
+from bot.chat.guard.clock import FULL_HOUR, HALF_DAYS, half_of, of_twelve
 from bot.chat.guard.dates import ISO_DATE, SLASH_DATE, date_parts
 from bot.chat.guard.evidence import DATE_NEAR, Evidence, within_name, word_keys
 from bot.chat.guard.numbers import (
@@ -183,7 +183,7 @@ class Judge:
             return None
         if full := FULL_HOUR.fullmatch(token):
             hour = int(full[1])
-            if ("pm" if hour >= 12 else "am") in self._evidence.units(f"n{of_twelve(hour)}"):
+            if half_of(hour) in self._evidence.units(f"n{of_twelve(hour)}"):
                 return None
         if date := ISO_DATE.fullmatch(token) or SLASH_DATE.fullmatch(token):
             year, months, days = date_parts(date)
