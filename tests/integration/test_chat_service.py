@@ -411,6 +411,25 @@ async def test_an_answer_that_only_names_a_passage_quotes_it(stage: Stage, answe
     assert done(events).route == "answer"
 
 
+async def test_an_answer_that_goes_round_in_circles_ends_and_frees_the_model(stage: Stage) -> None:
+    stage.near()
+    again = TextDelta(text="In the shop customers pay with Stripe [1].\n")
+    stage.model.enqueue(again, again, again, again, HANG)
+    events = await asyncio.wait_for(stage.ask(KNOWN), 30)
+    assert text(events).strip() == "In the shop customers pay with Stripe [1]."
+    assert done(events).finish_reason == "stop"
+    assert stage.model.running == 0
+    stage.near()
+    stage.model.enqueue_text("With Stripe it is.")
+    began = events[0]
+    assert isinstance(began, Start)
+    await stage.ask(
+        LEANING, history=turns(KNOWN, text(events)), conversation_id=began.conversation_id
+    )
+    said = "".join(message.content for message in stage.model.prompts[1])
+    assert said.count("customers pay with Stripe [1]") <= 1
+
+
 async def test_what_was_stopped_is_not_said_before_in_the_next_turn(stage: Stage) -> None:
     stage.near()
     stage.model.enqueue_text("Customers pay ", "with PayPal ", "since 2014", ".")

@@ -126,7 +126,7 @@ async def test_request_is_built_from_constants_and_settings_alone(
             "temperature": 0.0,
             "top_k": 40,
             "top_p": 0.9,
-            "repeat_penalty": 1.05,
+            "repeat_penalty": 1.0,
             "cache_prompt": True,
             "return_progress": True,
             "chat_template_kwargs": {"enable_thinking": False},

@@ -87,8 +87,8 @@ class ProviderSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Sample among so many tokens; 0 is all."""
     top_p: Annotated[float, Meta(gt=0, le=1)] = 0.9
     """Sample among the tokens that hold so much probability."""
-    repeat_penalty: Annotated[float, Meta(ge=0.5, le=2)] = 1.05
-    """Above 1 it discourages repetition."""
+    repeat_penalty: Annotated[float, Meta(ge=0.5, le=2)] = 1.0
+    """Above 1 it discourages repetition, and spoils numbers: with 1.05 `11` comes out as `10`."""
     first_token_seconds: Seconds = 120.0
     """Longest wait for the first token."""
     total_seconds: Seconds = 240.0

@@ -210,7 +210,7 @@ class Generator:
         if speech.declined:
             yield Declined(finished=finished)
             return
-        generated = heard.text
+        generated = speech.said if speech.looping else heard.text
         if kind := _to_complete(heard, speech):
             log.info("answer completed by quotation", extra={"kind": kind})
             turn.speaks()
@@ -244,6 +244,9 @@ class Generator:
                         yield Chunk(content=text)
                     if speech.stopped or speech.foreign:
                         return
+                    if speech.looping:
+                        log.info("answer that went round in circles ended")
+                        break
         if text := speech.close():
             turn.speaks()
             yield Chunk(content=text)

@@ -15,6 +15,7 @@ from bot.chat.guard.guard import Guard
 from bot.chat.guard.secrets import Secrets
 from bot.chat.guard.tongue import Tongue
 from bot.chat.opening import Opening
+from bot.chat.repetition import Repetition
 from bot.chat.sanitize import visible
 from bot.chat.sources import full_text, supporting
 from corpus.model import Language
@@ -72,7 +73,13 @@ class Speech:
         self._secrets = Secrets(secret, texts)
         self._guard = Guard(texts, question, said_before, allowed, documents=len(titles))
         self._attribution = Attribution(texts)
-        self._stages: tuple[Stage, ...] = (self._opening, Echo(echoes), citations)
+        self._repetition = Repetition()
+        self._stages: tuple[Stage, ...] = (
+            self._opening,
+            Echo(echoes),
+            self._repetition,
+            citations,
+        )
         if passages:
             self._stages += (self._tongue, self._secrets, self._guard)
         self._lead = ""  # what came before the first word; a citation there stands at no sentence
@@ -106,6 +113,11 @@ class Speech:
         if self._secrets.cut:
             return "secret"
         return self._guard.stopped.kind if self._guard.stopped else None
+
+    @property
+    def looping(self) -> bool:
+        """The model says the same again and again: nothing more is worth waiting for."""
+        return self._repetition.looping
 
     @property
     def cited(self) -> tuple[int, ...]:
