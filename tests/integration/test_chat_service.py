@@ -267,6 +267,96 @@ async def test_the_unknown_part_is_named_beside_plain_passages_too(index: Index)
     assert text(events).endswith("This site says nothing about “which ship uses Kotlin”.")
 
 
+@pytest.mark.parametrize(
+    ("question", "head", "remark"),
+    [
+        ("Which projects are from 2025 and which use Java?", "There is 1 project from 2025:",
+         "This site says nothing about “which use Java”."),
+        ("Which projects use Java and which are from 2025?", "There is 1 project from 2025:",
+         "This site says nothing about “Which projects use Java”."),
+        ("¿Qué proyectos son de 2025 y cuáles usan Java?", "Hay 1 proyecto de 2025:",
+         "Sobre «cuáles usan Java» este sitio no dice nada."),
+        ("¿Qué proyectos usan Java y cuáles son de 2025?", "Hay 1 proyecto de 2025:",
+         "Sobre «Qué proyectos usan Java» este sitio no dice nada."),
+    ],
+)  # fmt: skip
+async def test_a_known_half_that_is_a_list_needs_no_model(
+    stage: Stage, question: str, head: str, remark: str
+) -> None:
+    for _ in range(3):
+        stage.far()  # the gate has no say in what the catalogue knows
+    events = await stage.ask(question)
+    assert kinds(events) == ["Start", "Sources", "Chunk", "Done"]
+    assert text(events) == f"{head}\n\n- **Shop** — A shop. [1]\n\n{remark}"
+    assert isinstance(events[1], Sources)
+    assert events[1].documents == ("shop.md",)
+    assert done(events).route == "catalogue"
+    assert stage.model.prompts == []
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        ("Which projects are from 2025 and which from 1999?",
+         ("There is 1 project from 2025:", "There are no projects from 1999 on this site.")),
+        ("¿Qué proyectos hay de 1999 y cuáles de 2025?",
+         ("No hay proyectos de 1999 en este sitio.", "Hay 1 proyecto de 2025:")),
+    ],
+)  # fmt: skip
+async def test_two_lists_are_asked_for_in_one_question(
+    stage: Stage, question: str, texts: tuple[str, str]
+) -> None:
+    events = await stage.ask(question)
+    first, second = texts
+    assert text(events).index(first) < text(events).index(second)
+    assert done(events).route == "catalogue"
+    assert (stage.model.prompts, stage.embedder.questions) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How do customers pay in the shop and which ship uses Kotlin?",
+         "The closest this site comes to “How do customers pay in the shop”: “In the shop customers pay with "
+         "Stripe.” [1]\n\nThis site says nothing about “which ship uses Kotlin”."),
+        ("¿Qué barco usa Kotlin y cómo se paga en la tienda?",
+         "Lo más parecido que dice este sitio sobre «cómo se paga en la tienda»: «In the shop customers pay "
+         "with Stripe.» [1]\n\nSobre «Qué barco usa Kotlin» este sitio no dice nada."),
+    ],
+)  # fmt: skip
+async def test_a_half_that_the_model_declines_is_quoted_and_the_other_named(
+    stage: Stage, question: str, said: str
+) -> None:
+    for _ in range(3):
+        stage.near()
+    stage.model.enqueue_text(NO_ANSWER)
+    events = await stage.ask(question)
+    assert text(events) == said
+    assert done(events).route == "passages"
+    assert done(events).usage.input_tokens == 100
+    shown = [event for event in events if isinstance(event, Sources)][-1]
+    assert [passage.n for passage in shown.passages] == [1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "remark"),
+    [
+        ("They pay in the shop with Stripe [1].",
+         "\n\nI have found nothing about “how many customers come”."),
+        ("They pay with Stripe, and no number of customers is given [1].", ""),
+    ],
+)  # fmt: skip
+async def test_a_count_that_the_answer_leaves_out_is_named(
+    stage: Stage, answer: str, remark: str
+) -> None:
+    for _ in range(3):
+        stage.near()
+    stage.model.enqueue_text(answer)
+    events = await stage.ask("How do they pay in the shop and how many customers come?")
+    assert text(events) == answer + remark
+    assert done(events).route == "answer"
+
+
 async def test_a_site_without_a_word_greets_whoever_says_it(stage: Stage) -> None:
     """The site's own words are questions: «hello» beside one is none of small talk."""
     assert done(await stage.ask("hola guapo")).route == "greeting"

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.chat.catalogue import answer, read_next_question, read_question
+from bot.chat.catalogue import answer, answer_all
+from bot.chat.catalogue_questions import (
+    read_next_question,
+    read_parts,
+    read_question,
+    read_several,
+)
 from corpus.embedding import EmbeddingClient
 from corpus.model import Language
 from corpus.reader import Index, open_index
@@ -150,6 +156,7 @@ def test_spanish_questions_for_the_list(index: Index, question: str, slugs: list
         "el proyecto", "tell me about this project", "Which project won a prize?", "projects and posts",
         "How many people worked on the project?", "¿Cuánto cuestan los proyectos?", "who are you", "", "???",
         " ".join(["posts"] * 17),
+        "posts from 2025 and 2026", "¿Qué artículos hay de 2024 y cuáles de 2025?",
         "¿Qué dice el artículo sobre Rust?", "project management", "latest news", "¿Cuántos años tenéis?",
     ],
 )  # fmt: skip
@@ -157,6 +164,69 @@ def test_a_question_with_a_word_that_is_not_understood_goes_to_retrieval(
     index: Index, question: str
 ) -> None:
     assert read_question(question, index) is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "slugs"),
+    [
+        (("Which projects use Go", "which use Java"), [["rony"], None]),
+        (("Which projects use Java", "which use Go"), [None, ["rony"]]),
+        (("Qué proyectos usan Go", "cuáles Java"), [["rony"], None]),
+        (("Qué proyectos usan Java", "cuáles Go"), [None, ["rony"]]),
+        (("Which posts are from 2025", "which from 1999"), [["tides"], []]),
+        (("How many projects are there", "how many use Go"), [PROJECTS, ["rony"]]),
+        # It says of what itself, or nothing was named before.
+        (("Which projects use Go", "which posts are about Rust"), [["rony"], ["tides"]]),
+        (("Which projects use Go", "what is Go"), [["rony"], None]),
+        (("Which use Go", "which use Rust"), [None, None]),
+        (("Which projects use Go", "how many people made them"), [["rony"], None]),
+    ],
+)
+def test_the_second_of_two_questions_is_about_the_kind_that_the_first_names(
+    index: Index, parts: tuple[str, ...], slugs: list[list[str] | None]
+) -> None:
+    found = [
+        None if asked is None else [d.slug for d in answer(asked, index, "en").documents]
+        for asked in read_parts(parts, index)
+    ]
+    assert found == slugs
+
+
+def test_two_lists_are_numbered_through(index: Index) -> None:
+    asked = read_several("Which projects use Go and which are from 2025?", index)
+    found = answer_all(asked, index, "en")
+    assert [document.slug for document in found.documents] == ["rony", "shop"]
+    assert found.text == (
+        "There is 1 project labelled “Go”:\n\n- **Rony** [1]\n\n"
+        "There is 1 project from 2025:\n\n- **Shop** — A shop. [2]"
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many projects are there and which are they?",  # the same pages twice
+        "¿Cuántos proyectos hay y cuáles son?",
+        "Which projects use Go and which use Java?",
+        "Which projects use Go?",
+        "Who are you and which projects are there?",
+        "",
+    ],
+)
+def test_anything_else_is_not_two_lists(index: Index, question: str) -> None:
+    assert read_several(question, index) == ()
+
+
+def test_a_small_word_of_a_tag_selects_nothing(tmp_path: Path) -> None:
+    small = small_index(
+        tmp_path / "tags", post("budget", tags=("presupuesto de rendimiento",)), post("tides")
+    )
+    try:
+        assert listed(small, "¿Qué artículos hay de tides?") is None
+        assert listed(small, "¿De qué hablan los artículos?") == ["budget", "tides"]
+        assert listed(small, "artículos de rendimiento") == ["budget"]
+    finally:
+        small.close()
 
 
 def test_generated_pages_and_other_kinds_are_never_listed(index: Index) -> None:

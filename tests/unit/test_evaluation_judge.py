@@ -109,6 +109,15 @@ def test_half_known_questions(text: str, right: bool) -> None:
     assert judged(HALF, answer(text)).right is right
 
 
+@pytest.mark.parametrize("route", ["catalogue", "passages"])
+def test_a_known_half_without_the_model_counts_where_the_unknown_is_named(route: str) -> None:
+    for remark, right in (
+        ("This site says nothing about “what does it cost”.", True),
+        ("It does not say who wrote it.", False),
+    ):
+        assert judged(HALF, answer(f"Stripe [1]\n\n{remark}", route=route)).right is right
+
+
 def test_evidence_of_earlier_turns_counts_in_a_conversation() -> None:
     second = answer("Stripe, as said.", offered=(), passages=())
     judge = Judge(QuoteContent(), TODAY)

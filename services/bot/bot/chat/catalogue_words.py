@@ -20,6 +20,8 @@ LATEST_WORDS = frozenset(
 LIST_WORDS = frozenset(
     "que cuales lista listame enumera what which list show see ver muestrame all every".split()
 )
+WITHOUT_NOUN = frozenset("which cual cuales many cuantos cuantas".split())
+"""What opens the second of two questions where the first has named the kind: «and which use Go?»."""
 # Words around such a question that select nothing.
 FILLER = frozenset(
     "a about all and any are be can cual cuales de del dime do does el ella en every ense ensename es esta "

@@ -12,6 +12,7 @@ from bot.chat.context import Context
 from bot.chat.events import Event, Sources
 from bot.chat.extracts import MOST_QUOTES, QUOTE_CHARS, Reason, extracts
 from bot.chat.guard.completion import quotation
+from bot.chat.halves import in_plain_words
 from bot.chat.ports import Finished
 from bot.chat.retrieved import Retrieved
 from bot.chat.search import Hit
@@ -57,9 +58,11 @@ class Found(Struct, frozen=True, kw_only=True):
         """What the model is to answer of a visitor's question: the part that the site knows of."""
         return f"{self.retrieved.query}?" if self.retrieved.unanswered else asked
 
-    def remarks(self, language: Language) -> str:
-        """What stands behind an answer: which part of the question the site does not answer."""
-        said = phrases.remarks(language, self.retrieved.unmentioned, self.retrieved.unanswered)
+    def remarks(self, language: Language, left_open: Sequence[str] = ()) -> str:
+        """What stands behind an answer: which part of the question the site, or the answer, leaves open."""
+        said = phrases.remarks(
+            language, self.retrieved.unmentioned, self.retrieved.unanswered, left_open
+        )
         return "".join(f"\n\n{remark}" for remark in said)
 
     def refusal(
@@ -93,6 +96,20 @@ class Found(Struct, frozen=True, kw_only=True):
         )
         numbered = list(enumerate(pages, start=1))
         return [self._named(numbered), *turn.fixed(text, "refusal", finished)]
+
+    def quoted_half(self, turn: Turn, finished: Finished) -> list[Event]:
+        """Where the model declined the part that the search found: the best passage's own words on it.
+
+        They and what the site says nothing about; no event where only generated pages were found.
+        """
+        own = (hit.passage for hit in self.hits if not hit.passage.document.generated)
+        best = next(own, None)
+        if best is None:
+            return []
+        said = quotation(1, self.sentences(best), turn.language)
+        text = phrases.closest_to(turn.language, in_plain_words(self.retrieved.query), said)
+        text += self.remarks(turn.language)
+        return [self._named([(1, best)]), *turn.fixed(text, "passages", finished)]
 
     def extracts(self, turn: Turn, reason: Reason) -> list[Event]:
         """The passages in their own words where no model answers; labelled so."""

@@ -8,17 +8,19 @@ from contextlib import aclosing
 
 from msgspec import Struct
 
-from bot.chat import catalogue, phrases
+from bot.chat import catalogue, catalogue_questions, phrases
 from bot.chat.admission import Ticket
+from bot.chat.catalogue_questions import CatalogueQuestion
 from bot.chat.dispatch import Dispatcher
 from bot.chat.errors import ModelLoading, ModelTimeout, ModelUnavailable, WaitedTooLong
 from bot.chat.events import Chunk, Event, Sources
 from bot.chat.extracts import Reason
 from bot.chat.found import Found
 from bot.chat.generate import Answered, Declined, Task
+from bot.chat.halves import left_open
 from bot.chat.history import questions
 from bot.chat.known import Recording, replay
-from bot.chat.ports import IndexState, Message, Ports
+from bot.chat.ports import Finished, IndexState, Message, Ports
 from bot.chat.prepared import Prepared
 from bot.chat.reading import Reading
 from bot.chat.retrieve import Retriever
@@ -90,6 +92,11 @@ class Grounded:
             },
         )
         found = Found(index=state.index, retrieved=retrieved)
+        if (listing := retrieved.listing) is not None:
+            text = listing.text + found.remarks(turn.language)
+            for event in (listed(listing.documents), *turn.fixed(text, "catalogue")):
+                yield event
+            return
         if not retrieved.decision.answerable:
             for event in found.refusal(self._offered(found, turn), turn):
                 yield event
@@ -116,12 +123,8 @@ class Grounded:
         """The events of an answer that needs neither search nor model; None for all others."""
         if index is None:
             return turn.fixed(phrases.NO_INDEX[turn.language], "refusal")
-        wanted = catalogue.read_question(asked.question, index)
-        if wanted is None and asked.past:
-            earlier = questions(asked.past)
-            wanted = catalogue.read_next_question(asked.question, earlier, index)
-        if wanted is not None:
-            answer = catalogue.answer(wanted, index, turn.language)
+        if wanted := self._listed(index, asked):
+            answer = catalogue.answer_all(wanted, index, turn.language)
             turn.retrieved()
             return [listed(answer.documents), *turn.fixed(answer.text, "catalogue")]
         if asked.first and not asked.suggested:
@@ -129,6 +132,22 @@ class Grounded:
             if known is not None:
                 return replay(known, turn)
         return None
+
+    def _declined(self, found: Found, turn: Turn, finished: Finished) -> list[Event]:
+        """What is said where the model found no answer."""
+        if found.retrieved.unanswered and (quoted := found.quoted_half(turn, finished)):
+            return quoted
+        return found.refusal(self._offered(found, turn), turn, finished)
+
+    def _listed(self, index: Index, asked: Asked) -> tuple[CatalogueQuestion, ...]:
+        """The questions for the catalogue that the message is made of; nothing where it is any other."""
+        if several := catalogue_questions.read_several(asked.question, index):
+            return several
+        wanted = catalogue_questions.read_question(asked.question, index)
+        if wanted is None and asked.past:
+            earlier = questions(asked.past)
+            wanted = catalogue_questions.read_next_question(asked.question, earlier, index)
+        return () if wanted is None else (wanted,)
 
     async def _speak(
         self, found: Found, task: Task, page: Page | None, turn: Turn, ticket: Ticket
@@ -167,13 +186,14 @@ class Grounded:
         async with aclosing(self._dispatcher.answer(task, turn, ticket)) as items:
             async for item in items:
                 if isinstance(item, Declined):
-                    for event in found.refusal(self._offered(found, turn), turn, item.finished):
+                    for event in self._declined(found, turn, item.finished):
                         yield event
                 elif isinstance(item, Answered):
                     used = found.sources(item.context, item.cited)
                     if used != shown:
                         yield used
-                    if remarks := found.remarks(turn.language):
+                    still_open = left_open(task.question, item.said)
+                    if remarks := found.remarks(turn.language, still_open):
                         yield Chunk(content=remarks)
                     if page is not None:
                         self._on_page(page)

@@ -47,8 +47,17 @@ UNANSWERED = {
     "es": "Sobre «{part}» este sitio no dice nada.",
     "en": "This site says nothing about “{part}”.",
 }
+LEFT_OPEN = {
+    "es": "Sobre «{part}» no he encontrado nada.",
+    "en": "I have found nothing about “{part}”.",
+}
+"""Of a part that the search took for known and the answer does not speak of: the site may all the same."""
 NEAREST = {"es": "Lo más cercano que hay: {pages}.", "en": "The nearest pages are: {pages}."}
 CLOSEST = {"es": "Lo más parecido que dice: {quote}", "en": "The closest it says: {quote}"}
+CLOSEST_TO = {
+    "es": "Lo más parecido que dice este sitio sobre «{part}»: {quote}",
+    "en": "The closest this site comes to “{part}”: {quote}",
+}
 SUGGESTIONS = {
     "es": "Puedes preguntarme, por ejemplo: {questions}",
     "en": "You could ask me, for example: {questions}",
@@ -159,8 +168,16 @@ def refusal(
     return "\n\n".join(parts)
 
 
+def closest_to(language: Language, part: str, quote: str) -> str:
+    """A marked quotation that may be the answer to one part of a question of two."""
+    return CLOSEST_TO[language].format(part=part, quote=quote)
+
+
 def remarks(
-    language: Language, unmentioned: Sequence[str] = (), unanswered: str = ""
+    language: Language,
+    unmentioned: Sequence[str] = (),
+    unanswered: str = "",
+    left_open: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """What the site does not say of a question, one sentence each, in the visitor's own words."""
     said: list[str] = []
@@ -168,6 +185,7 @@ def remarks(
         said.append(UNMENTIONED[language].format(names=", ".join(unmentioned)))
     if unanswered:
         said.append(UNANSWERED[language].format(part=unanswered))
+    said += (LEFT_OPEN[language].format(part=part) for part in left_open)
     return tuple(said)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from bot.chat import catalogue, catalogue_questions
 from bot.chat.calibrations import calibration_for
 from bot.chat.followup import (
     FOREIGN_SHARE,
@@ -76,7 +77,14 @@ class Retriever:
         whole = await self._search(index, state, message, language)
         asked = parts(message)
         if len(asked) > 1:
-            found = [await self._search(index, state, part, language) for part in asked]
+            lists = [
+                catalogue.answer(wanted, index, language) if wanted else None
+                for wanted in catalogue_questions.read_parts(asked, index)
+            ]
+            found = [
+                replace(await self._search(index, state, part, language), listing=listing)
+                for part, listing in zip(asked, lists, strict=True)
+            ]
             half = one_half(whole, found, index.holds, self._cut(state, whole))
             if half is not None:
                 return half

@@ -166,7 +166,9 @@ def _right(turn: Turn, answer: Answer, facts: Sequence[bool], *, refused: bool) 
             return (corrected or denies(text, turn.absent)) and not _forbidden(turn, answer)
         case "half":
             known = not refused and all(facts)
-            admitted = answer.route in WRITTEN and admits(text, turn.unknown)
+            # A list or a quotation may say «not» of anything; there the unknown must be named.
+            says = admits if answer.route in WRITTEN else denies
+            admitted = says(text, turn.unknown)
             return known and admitted and not asserts(text, turn.unknown)
         case "smalltalk":
             prepared = answer.route in turn.route if turn.route else not refused
