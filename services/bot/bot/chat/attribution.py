@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bot.chat.guard.evidence import Evidence, word_keys
+from bot.chat.guard.evidence import Evidence
 from bot.chat.guard.numbers import NUMBER, NUMBER_WORDS, keys_of
 from bot.chat.guard.openers import is_ordinary, looks_ordinary
+from bot.chat.guard.word_keys import word_keys
 from bot.chat.names import names_in
 from corpus.language import detect_language
 from corpus.text import STOP_WORDS, content_words, fold

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from functools import lru_cache
 
-from bot.chat.guard.calendar import calendar_key
 from bot.chat.guard.clock import WORDS_BEHIND, half_day, of_twelve
 from bot.chat.guard.counts import counts
 from bot.chat.guard.dates import ISO_DATE, SLASH_DATE, date_parts
 from bot.chat.guard.numbers import MULTIPLIERS, NUMBER_WORDS, ORDINAL_WORDS, key, keys_of
-from bot.chat.guard.twins import SPELLINGS, TWINS, cognate_key, singular, skeleton
+from bot.chat.guard.twins import SPELLINGS, cognate_key, skeleton
 from bot.chat.guard.units import UNITS
+from bot.chat.guard.word_keys import parts, within_name, word_keys
 from corpus.text import aliases, fold, words
 
 PLACE = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%€$£]")
@@ -173,7 +172,7 @@ class Evidence:
         for name in found:
             self._add(name, row, place)
             self._units.setdefault(name, set()).update(units)
-            for part in _parts(name):
+            for part in parts(name):
                 self._add(part, row, place)
 
     def _hour(self, place: int, texts: list[str], gap: str) -> None:
@@ -203,32 +202,6 @@ class Evidence:
 
     def _add(self, name: str, row: int, place: int) -> None:
         self._places.setdefault(name, []).append((row, place))
-
-
-@lru_cache(maxsize=20_000)
-def word_keys(word: str, *, capital: bool = True) -> tuple[str, ...]:
-    """Keys of one folded word: itself, its singular, its twin, its spelling, its month."""
-    keys = [word, f"~{singular(word)}"]
-    if word in TWINS:
-        keys.append(TWINS[word])
-    if word in SPELLINGS:
-        keys.append(f"={SPELLINGS[word]}")
-    if date := calendar_key(word, capital=capital):
-        keys.append(date)
-    return tuple(keys)
-
-
-def within_name(number: str) -> str:
-    """The key of a number that is part of a name: the 3 of GPL-3.0 counts nothing."""
-    return f"g{number[1:]}"
-
-
-def _parts(name: str) -> Iterator[str]:
-    """`n35` is written «treinta y cinco», too: its parts, as parts."""
-    value = name[1:]
-    if value.isdecimal() and 20 < int(value[:9]) < 100 and len(value) == 2:
-        yield f"p{int(value) // 10 * 10}"
-        yield f"p{int(value) % 10}"
 
 
 def _whole(wanted: str, text: str) -> bool:

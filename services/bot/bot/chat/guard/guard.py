@@ -37,8 +37,9 @@ from msgspec import Struct
 
 from bot.chat.guard.calendar import calendar_key
 from bot.chat.guard.clock import HALF_DAYS
-from bot.chat.guard.evidence import DATE_NEAR, NEAR, Evidence, word_keys
+from bot.chat.guard.evidence import Evidence
 from bot.chat.guard.judge import Judge, Kind
+from bot.chat.guard.linked import LinkedFacts
 from bot.chat.guard.numbers import CHECKED_WORDS, MULTIPLIERS, NUMBER, keys_of
 from bot.chat.guard.openers import FIRST_WORDS, is_ordinary
 from bot.chat.guard.tokens import (
@@ -50,7 +51,7 @@ from bot.chat.guard.tokens import (
     takes,
 )
 from bot.chat.guard.units import UNITS
-from bot.chat.names import TECHNOLOGIES
+from bot.chat.guard.word_keys import word_keys
 from corpus.text import fold
 
 QUOTES = {"«": "»", "“": "”", '"': '"', "`": "`"}
@@ -58,7 +59,6 @@ LONGEST_QUOTATION = 300  # characters held back at most
 LONGEST_TOKEN = 200
 MOST_BETWEEN = 24  # characters behind the last word that tell what begins now
 MOST_SENTENCE = 600
-LINKS = frozenset({"", ",", "de", "of", "del", "de,", "the"})  # between the parts of a date
 OPENING = frozenset("([*¿¡—")  # what an ASCII quotation mark that opens may follow, besides blanks
 CLOSING = frozenset(".,;:!?)]}»”…")
 UNIT_SIGNS = frozenset("%€$£")
@@ -93,8 +93,9 @@ class Guard:
 
         `documents`: how many pages the evidence is from.
         """
-        self._evidence = Evidence(evidence, [question, *history, *allowed], documents)
-        self._judge = Judge(self._evidence)
+        held = Evidence(evidence, [question, *history, *allowed], documents)
+        self._judge = Judge(held)
+        self._linked = LinkedFacts(held)
         self.stopped: Stop | None = None
         self.steps = 0
         """Characters looked at; quotations of a few words count twice."""
@@ -108,9 +109,6 @@ class Guard:
         self._out = 0  # characters of the token shown already
         self._quote = ""  # the opening mark of a quotation, and what follows
         self._sentence = ""
-        self._keys: tuple[str, ...] = ()  # of the fact before
-        self._since = ""  # what was written since that fact
-        self._gap = ""  # the same, before the number that waits
 
     def feed(self, text: str) -> str:
         """Text that may be shown now."""
@@ -222,7 +220,8 @@ class Guard:
             return
         if NUMBER.fullmatch(token) or folded in CHECKED_WORDS:
             self._ready += (self._lead if not self._out else "") + token[self._out :]
-            self._number, self._gap = token, self._since + self._between
+            self._number = token
+            self._linked.number_waits(self._between)
             self._after(())
             return
         if kind := self._judge.word(token, starts=starts):
@@ -232,7 +231,7 @@ class Guard:
         if token[0].isupper() or folded in CHECKED_WORDS or calendar_key(folded, capital=False):
             if not is_ordinary(folded) or calendar_key(folded, capital=True):
                 keys = word_keys(folded)
-            if keys and self._torn(folded, keys, self._since + self._between):
+            if keys and self._linked.word_torn(folded, keys, self._between):
                 self._stop("date" if calendar_key(folded, capital=True) else "name", token)
                 return
         if starts and self._judge.only_looks_ordinary(token):
@@ -252,9 +251,9 @@ class Guard:
     def _after(self, keys: tuple[str, ...]) -> None:
         """The token is dealt with; what follows is read against it."""
         if keys:
-            self._keys, self._since = keys, ""
+            self._linked.note(keys)
         else:
-            self._since = (self._since + self._between + self._token)[-MOST_BETWEEN:]
+            self._linked.pass_over(self._between + self._token)
         self._token = self._lead = self._between = ""
         self._out = 0
 
@@ -273,32 +272,13 @@ class Guard:
             self._stop("number", number)
             return
         keys = keys_of(number) if number[0].isdecimal() else ()
-        if keys and unit is None and self._torn("", keys, self._gap):
+        if keys and unit is None and self._linked.number_torn(keys):
             self._stop("date", number)
             return
         if keys:
-            self._keys, self._since = keys, ""
+            self._linked.note(keys)
         self._show(self._ready, shown)
         self._ready = ""
-
-    def _torn(self, folded: str, keys: tuple[str, ...], gap: str) -> bool:
-        """Whether the fact belongs to the one before it (`gap` between them), but in no passage."""
-        if not self._keys:
-            return False
-        month = [
-            any(name[:1] == "m" and name[1:].isdecimal() for name in row)
-            for row in (keys, self._keys)
-        ]
-        if any(month):
-            linked = gap.strip() in LINKS and gap != ""
-        else:
-            numbers = any(
-                name[:1] == "n" and name[1:2].isdecimal() for name in (*keys, *self._keys)
-            )
-            plain = folded in TECHNOLOGIES or self._keys[0] in TECHNOLOGIES
-            linked = gap == " " and not numbers and not plain
-        within = DATE_NEAR if any(month) else NEAR
-        return linked and self._evidence.apart(keys, self._keys, within)
 
     def _marker(self, char: str) -> bool:
         """`[2]` and, at the beginning of a line, `1.` and `1)` are no facts."""

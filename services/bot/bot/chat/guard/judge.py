@@ -9,7 +9,7 @@ from typing import Literal
 from bot.chat.guard.calendar import AMBIGUOUS, LOWER_CASE, calendar_key
 from bot.chat.guard.clock import FULL_HOUR, HALF_DAYS, half_of, of_twelve
 from bot.chat.guard.dates import ISO_DATE, SLASH_DATE, date_parts
-from bot.chat.guard.evidence import DATE_NEAR, Evidence, within_name, word_keys
+from bot.chat.guard.evidence import DATE_NEAR, Evidence
 from bot.chat.guard.numbers import (
     CHECKED_WORDS,
     MULTIPLIERS,
@@ -21,6 +21,7 @@ from bot.chat.guard.numbers import (
 from bot.chat.guard.openers import ALWAYS, ORDINARY, is_ordinary, looks_ordinary
 from bot.chat.guard.twins import SPELLINGS
 from bot.chat.guard.units import UNITS
+from bot.chat.guard.word_keys import within_name, word_keys
 from bot.chat.names import TECHNOLOGIES
 from corpus.text import aliases, fold, words
 
