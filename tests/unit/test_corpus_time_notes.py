@@ -75,6 +75,21 @@ def test_entries_of_a_kind_are_added_up_with_what_overlaps() -> None:
     )
 
 
+def test_of_named_entries_only_what_they_share_is_told() -> None:
+    chunks = [
+        job("Banco", "2018-03", "2020-12"),
+        job("Agencia", "2016-09", "2020-11"),
+        job("Museo", "2020-01", "2020-06"),
+    ]
+    both = section_note(chunks, "experience", "en", TODAY, named=["Banco", "Agencia"])
+    assert both == "At the same time: Banco and Agencia, 2 years 9 months."
+    one = section_note(chunks, "experience", "en", TODAY, named=["Museo"])
+    assert "Banco and Museo, 6 months" in one
+    assert "Banco and Agencia" not in one
+    alone = [job("Banco", "2018-03", "2020-12"), job("Museo", "2022-01", "2022-06")]
+    assert section_note(alone, "experience", "en", TODAY, named=["Museo"]) == ""
+
+
 def test_bare_years_are_no_certain_overlap() -> None:
     """2018–2020 and 2020–2022 may or may not have met."""
     note = section_note(

@@ -7,7 +7,7 @@ text quoted to visitors stays as it was written.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 
 from corpus.model import HEADING_JOINT, Chunk, Language
@@ -45,12 +45,19 @@ def span_note(spans: Sequence[Span], language: Language, today: date) -> str:
 
 
 def section_note(
-    chunks: Sequence[Chunk], kind: SectionKind, language: Language, today: date
+    chunks: Sequence[Chunk],
+    kind: SectionKind,
+    language: Language,
+    today: date,
+    *,
+    named: Collection[str] = (),
 ) -> str:
     """How long all entries of one kind are together and which went on at once.
 
     Args:
         chunks: of one document, in order.
+        named: entries that are asked about. Then their sum with the others is left out, and what went on
+            at once is told of these: of two or more among each other, of one with any.
 
     Returns:
         One line; "" unless there are two dated entries at least.
@@ -62,22 +69,26 @@ def section_note(
     if whole.most == 0:
         return ""
     words = _WORDS[language]
-    notes = [
-        words["total"].format(
-            kind=_KIND_NAMES[language][kind], length=spelt(whole, language), count=len(entries)
+    notes: list[str] = []
+    if not named:
+        kind_name = _KIND_NAMES[language][kind]
+        length_of_all = spelt(whole, language)
+        notes.append(
+            words["total"].format(kind=kind_name, length=length_of_all, count=len(entries))
         )
-    ]
+    least_named = min(len(named), 2)
     shared = [
         (one, other, both)
         for one, other in itertools.combinations(entries, 2)
-        if (both := overlap(one, other, today)).least > 0
+        if (one.entry in named) + (other.entry in named) >= least_named
+        and (both := overlap(one, other, today)).least > 0
     ]
     shared.sort(key=lambda each: -each[2].least)
     notes += [
         words["overlap"].format(one=one.entry, other=other.entry, length=spelt(both, language))
         for one, other, both in shared[:MOST_OVERLAPS]
     ]
-    return ". ".join(notes) + "."
+    return ". ".join(notes) + "." if notes else ""
 
 
 def spelt(length: Length, language: Language) -> str:

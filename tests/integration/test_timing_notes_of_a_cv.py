@@ -1,0 +1,117 @@
+"""What the model is told about time for a question that names jobs of an indexed CV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+import pytest
+
+from bot.chat.context import Context
+from bot.chat.found import Found
+from bot.chat.gate import Decision
+from bot.chat.retrieved import Retrieved
+from bot.chat.search import Evidence
+from bot.chat.time_questions import time_question
+from bot.chat.timing_notes import time_notes
+from corpus.embedding import EmbeddingClient
+from corpus.model import Language
+from corpus.reader import Index, open_index
+from corpus.settings import EmbeddingSettings, RagSettings, Settings
+from indexer.job import run
+from tests.fake_embedder import FakeEmbedder
+
+CV = """# Curriculum
+
+## Experience
+
+### Metrimex — Platform engineer
+
+Jul 2024 – Jun 2026. Meters for towns.
+
+### Banco Orballo — Senior backend engineer
+
+Mar 2018 – Dec 2020. Cards, with the backend half.
+
+### Agencia Pistilo — Frontend developer, later frontend lead
+
+Sep 2016 – Nov 2020. Sites of museums.
+"""
+METRIMEX, ORBALLO, PISTILO = "2 years (", "2 years 10 months (", "4 years 3 months ("
+JOBS = ("Jul 2024", "Mar 2018", "Sep 2016")
+BOTH = "At the same time: Banco Orballo"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("cv")
+    (folder / "docs").mkdir()
+    (folder / "docs/cv.md").write_text(CV, "utf-8")
+    rag = RagSettings(
+        data_path=str(folder / "none"), docs_path=str(folder / "docs"),
+        posts_path=str(folder / "none"), index_path=str(folder / "index"),
+    )  # fmt: skip
+    with FakeEmbedder(dimension=8) as fake:
+        settings = Settings(rag=rag, embeddings=EmbeddingSettings(endpoint=fake.url, dimension=8))
+        with EmbeddingClient(settings.embeddings) as client:
+            run(settings, client=client)
+    opened = open_index(folder / "index")
+    yield opened
+    opened.close()
+
+
+def told(index: Index, question: str, language: Language = "en") -> str:
+    page = next(page for page in index.pages if page.document.path.endswith("cv.md"))
+    found = tuple(range(1, len(page.passages) + 1))
+    retrieved = Retrieved(
+        query=question,
+        vector=None,
+        evidence=Evidence(hits=(), dense=False),
+        decision=Decision(logit=1.0, answerable=True),
+        time=time_question(question),
+    )
+    context = Context(prefix=page.passages, found=found, shared=True)
+    notes = time_notes(
+        Found(index=index, retrieved=retrieved), context, language, date(2026, 11, 30)
+    )
+    return " | ".join(notes)
+
+
+def test_of_a_job_that_is_named_only_its_own_length_is_told(index: Index) -> None:
+    notes = told(index, "How long did the backend half work at Banco Orballo?")
+    assert ORBALLO in notes
+    assert all(other not in notes for other in (METRIMEX, PISTILO, BOTH, "in total"))
+
+
+def test_a_word_of_a_role_names_no_job(index: Index) -> None:
+    notes = told(index, "How long did the frontend half work for Metrimex?")
+    assert METRIMEX in notes
+    assert PISTILO not in notes
+
+
+def test_of_two_jobs_that_are_named_only_what_they_share_is_told(index: Index) -> None:
+    notes = told(index, "For how long did the jobs at Agencia Pistilo and Banco Orballo overlap?")
+    assert all(part in notes for part in (ORBALLO, PISTILO, BOTH, "2 years 9 months"))
+    assert METRIMEX not in notes
+    assert "in total" not in notes
+
+
+def test_what_went_on_beside_one_job_is_told_where_that_is_asked(index: Index) -> None:
+    notes = told(index, "How long did the job at Banco Orballo overlap with another?")
+    assert BOTH in notes
+    assert PISTILO not in notes
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "whole"),
+    [
+        ("How many years of experience do you have?", "en", "Experience in total"),
+        ("How many years of backend experience do you have?", "en", "Experience in total"),
+        ("¿Cuánto tiempo lleváis trabajando?", "es", "Experiencia en total"),
+    ],
+)
+def test_where_no_job_is_named_all_are_told_with_their_sum(
+    index: Index, question: str, language: Language, whole: str
+) -> None:
+    assert whole in told(index, question, language)
+    assert all(part in told(index, question, language) for part in JOBS)
