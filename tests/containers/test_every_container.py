@@ -2,7 +2,8 @@
 
 `done` or `error` is the last event as long as bot and gateway live. A bot or a gateway that was killed can
 say nothing more, and Caddy can't add an event to a stream that has begun: it cuts it. Then the rule of
-docs/http-api.md counts, that a stream without `done` or `error` has failed; the widget keeps to it.
+docs/http-api.md counts, that a stream without `done` or `error` has failed; the widget keeps to it, and
+sends the page its `rony-chat:error` as after any other failure.
 """
 
 from __future__ import annotations
@@ -122,6 +123,9 @@ def broken_off(stack: Stack, page: Page, service: str) -> str:
     """What stands under the answer after the container was killed; there must be a way to ask again."""
     page.set_default_timeout(60_000)
     page.goto(stack.url)
+    page.evaluate(
+        "addEventListener('rony-chat:error', () => { window.ends = (window.ends ?? 0) + 1; })"
+    )
     page.locator(".launcher").click()
     page.locator("textarea").fill(UNREAD_QUESTION)
     page.locator("textarea").press("Enter")
@@ -130,5 +134,8 @@ def broken_off(stack: Stack, page: Page, service: str) -> str:
     text = page.locator(".fail").inner_text()
     assert page.locator(".again").is_visible()
     assert "broke off" in text or "can't be reached" in text
+    # The page gets its last event all the same: from the widget, since nobody else is left to send one.
+    page.wait_for_timeout(1000)
+    assert page.evaluate("window.ends") == 1
     stack.wait_until_good()
     return text.splitlines()[0]
