@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 
 import pytest
 
 from bot.chat.context import Context
 from bot.chat.found import Found
-from bot.chat.gate import Decision
-from bot.chat.retrieved import Retrieved
-from bot.chat.search import Evidence
-from bot.chat.time_questions import time_question
 from bot.chat.timing_notes import time_notes
 from corpus.embedding import EmbeddingClient
 from corpus.model import Language
@@ -20,6 +17,7 @@ from corpus.reader import Index, open_index
 from corpus.settings import EmbeddingSettings, RagSettings, Settings
 from indexer.job import run
 from tests.fake_embedder import FakeEmbedder
+from tests.retrieved import retrieved
 
 CV = """# Curriculum
 
@@ -42,11 +40,29 @@ JOBS = ("Jul 2024", "Mar 2018", "Sep 2016")
 BOTH = "At the same time: Banco Orballo"
 
 
+LISTED = """# Currículum
+
+## Experiencia
+
+- Taller del Puerto, diseñadora, enero de 2012 – diciembre de 2012
+- Estudio Ría, arquitecta, enero de 2013 – junio de 2013
+- Museo del Mar, guía, marzo de 2014 – agosto de 2014
+"""
+
+
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    folder = tmp_path_factory.mktemp("cv")
+    yield from indexed(CV, tmp_path_factory.mktemp("cv"))
+
+
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    yield from indexed(LISTED, tmp_path_factory.mktemp("listed"))
+
+
+def indexed(cv: str, folder: Path) -> Iterator[Index]:
     (folder / "docs").mkdir()
-    (folder / "docs/cv.md").write_text(CV, "utf-8")
+    (folder / "docs/cv.md").write_text(cv, "utf-8")
     rag = RagSettings(
         data_path=str(folder / "none"), docs_path=str(folder / "docs"),
         posts_path=str(folder / "none"), index_path=str(folder / "index"),
@@ -63,16 +79,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 def told(index: Index, question: str, language: Language = "en") -> str:
     page = next(page for page in index.pages if page.document.path.endswith("cv.md"))
     found = tuple(range(1, len(page.passages) + 1))
-    retrieved = Retrieved(
-        query=question,
-        vector=None,
-        evidence=Evidence(hits=(), dense=False),
-        decision=Decision(logit=1.0, answerable=True),
-        time=time_question(question),
-    )
     context = Context(prefix=page.passages, found=found, shared=True)
     notes = time_notes(
-        Found(index=index, retrieved=retrieved), context, language, date(2026, 11, 30)
+        Found(index=index, retrieved=retrieved(question)), context, language, date(2026, 11, 30)
     )
     return " | ".join(notes)
 
@@ -87,6 +96,15 @@ def test_a_word_of_a_role_names_no_job(index: Index) -> None:
     notes = told(index, "How long did the frontend half work for Metrimex?")
     assert METRIMEX in notes
     assert PISTILO not in notes
+
+
+def test_a_job_in_a_list_is_told_without_its_neighbours(listed: Index) -> None:
+    notes = told(listed, "¿Cuánto tiempo trabajaste en el Museo del Mar?", "es")
+    assert notes == "[1] Duración: 6 meses (marzo de 2014 – agosto de 2014)"
+
+
+def test_a_role_names_no_job_with_accents_either(listed: Index) -> None:
+    assert "3 entradas" in told(listed, "¿Cuánto tiempo trabajaste de diseñadora?", "es")
 
 
 def test_of_two_jobs_that_are_named_only_what_they_share_is_told(index: Index) -> None:

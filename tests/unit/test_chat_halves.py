@@ -11,7 +11,6 @@ from bot.chat import phrases
 from bot.chat.catalogue import CatalogueAnswer
 from bot.chat.events import Chunk
 from bot.chat.found import Found
-from bot.chat.gate import Decision
 from bot.chat.halves import in_plain_words, left_open, one_half, without_unmentioned
 from bot.chat.mentions import unmentioned
 from bot.chat.ports import Finished
@@ -19,6 +18,7 @@ from bot.chat.retrieved import Retrieved
 from bot.chat.search import Evidence, Hit
 from bot.chat.turn import Turn
 from corpus.model import Document
+from tests.retrieved import retrieved
 from tests.small_index import page, small_index
 
 CUT = 0.4
@@ -26,10 +26,7 @@ SURE, DOUBTFUL, NEVER = 3.0, -0.6, -3.0  # log odds: 0.95, 0.35, 0.05
 
 
 def found(query: str, logit: float = SURE, *, dense: bool = True) -> Retrieved:
-    decision = Decision(answerable=logit > 0, logit=logit)
-    return Retrieved(
-        query=query, vector=None, evidence=Evidence(hits=(), dense=dense), decision=decision
-    )
+    return retrieved(query, logit=logit, dense=dense)
 
 
 PROJECT = Document(

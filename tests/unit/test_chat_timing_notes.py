@@ -10,13 +10,10 @@ from msgspec.structs import replace
 
 from bot.chat.context import Context
 from bot.chat.found import Found
-from bot.chat.gate import Decision
-from bot.chat.retrieved import Retrieved
-from bot.chat.search import Evidence
-from bot.chat.time_questions import time_question
 from bot.chat.timing_notes import time_notes
 from corpus.model import Language
 from corpus.spans import Span
+from tests.retrieved import retrieved
 from tests.small_index import page, small_index, toward
 
 TODAY = date(2026, 11, 30)
@@ -40,14 +37,7 @@ def test_only_a_question_about_time_has_notes(
     span = Span(text="Jul 2024 – Jun 2026", start="2024-07", end="2026-06", entry="Metrimex")
     chunk = replace(passage.chunk, section="experience", spans=(span,))
     context = Context(prefix=(replace(passage, chunk=chunk),), found=(1,), shared=True)
-    retrieved = Retrieved(
-        query=question,
-        vector=None,
-        evidence=Evidence(hits=(), dense=False),
-        decision=Decision(logit=1.0, answerable=True),
-        time=time_question(question),
-    )
-    told = time_notes(Found(index=index, retrieved=retrieved), context, language, TODAY)
+    told = time_notes(Found(index=index, retrieved=retrieved(question)), context, language, TODAY)
     assert len(told) == notes
     if notes:
         assert told[0].startswith("[1] ")

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from bot.chat.attributes import missing_attributes
 from bot.chat.gate import Decision
+from bot.chat.guard.completion import CITATIONS
 from bot.chat.guard.numbers import NUMBER, NUMBER_WORDS
 from bot.chat.mentions import technologies, unmentioned
 from bot.chat.retrieved import Retrieved
@@ -27,7 +28,6 @@ NEAREST = 2
 """Passages of the part's own search whose attributes count; further ones are about something else."""
 MOST_WORDS_CHARS = 80
 COUNTED = re.compile(r"\b(?:how many|cuant[oa]s)\s{1,9}(\w+(?:\s{1,9}\w+)?)")
-CITATION = re.compile(r"\[\d{1,4}\]")
 NO_NUMBER = frozenset("none nobody zero ninguno ninguna nadie cero".split())
 """They answer «how many?» too."""
 PLAIN = re.compile(r"[^\W_]+(?:['’-][^\W_]+|\.\d+)*[+#]*")
@@ -78,7 +78,7 @@ def left_open(question: str, answer: str) -> tuple[str, ...]:
     counted = {part: match[1] for part in asked if (match := COUNTED.search(fold(part)))}
     if len(asked) < 2:
         return ()
-    text = CITATION.sub("", answer)
+    text = CITATIONS.sub("", answer)
     said = words(text)
     numbers = len(NUMBER.findall(text)) + sum(w in NUMBER_WORDS or w in NO_NUMBER for w in said)
     if numbers >= len(counted):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from datetime import date
 
 from bot.chat.context import Context
 from bot.chat.found import Found
-from corpus.model import Chunk, Language
+from corpus.model import Language
 from corpus.reader import Index, Passage
 from corpus.text import WORD, content_words, fold, words
 from corpus.time_notes import section_note, span_note
@@ -19,8 +19,6 @@ LENGTHS = frozenset({"years-of", "how-long", "since-when", "until-when"})
 """Intents that want a length. Where and for whom somebody worked stands on the page already."""
 SUMMED = frozenset({"years-of", "how-long"})
 """Intents that want all entries together."""
-SUMMED_BY_TOPIC = frozenset({"years-of"})
-"""«How many years of backend work?»: the word may stand in one entry and count for several."""
 OVERLAPPING = re.compile(r"overlap|coincid|solap|simultan|same time|a la vez|mientras|while")
 
 
@@ -36,33 +34,30 @@ def time_notes(found: Found, context: Context, language: Language, today: date) 
         return ()
     best = next((p for p in context.prefix if p.chunk.section == asked.kind), None)
     chunks = [] if best is None else [p.chunk for p in _whole(found.index, best)]
-    named: dict[str, set[str]] = {}
-    if asked.intent not in SUMMED_BY_TOPIC:
-        named = _named(found.retrieved.query, [c for c in chunks if c.section == asked.kind])
-    telling = set().union(*named.values())
-    found_chunks = [(n, context.passages[n - 1].chunk) for n in context.found]
-    notes = [
-        f"[{n}] {note}"
-        for n, chunk in found_chunks
-        if chunk.section == asked.kind
-        and (not named or telling & set(words(chunk.heading)))
-        and (note := span_note(chunk.spans, language, today))
-    ][:MOST_NOTES]
+    # «How many years of backend work?»: the word may stand in one entry and count for several.
+    by_name = asked.intent != "years-of"
+    entries = {span.entry for c in chunks if c.section == asked.kind for span in c.spans}
+    named = _named(found.retrieved.query, entries - {""}) if by_name else set()
+    notes: list[str] = []
+    for n in context.found:
+        chunk = context.passages[n - 1].chunk
+        spans = [span for span in chunk.spans if not named or span.entry in named]
+        if chunk.section == asked.kind and (note := span_note(spans, language, today)):
+            notes.append(f"[{n}] {note}")
+    del notes[MOST_NOTES:]
     # Of one entry alone what went on beside it is no answer, unless just that is asked.
     beside = len(named) != 1 or OVERLAPPING.search(fold(found.retrieved.query))
     if chunks and asked.intent in SUMMED and beside:
         notes.append(section_note(chunks, asked.kind, language, today, named=named))
-    return tuple(note for note in notes if note)
+    return tuple(filter(None, notes))
 
 
-def _named(question: str, chunks: Sequence[Chunk]) -> dict[str, set[str]]:
-    """Entries that a question names, with the words it does so by: proper names that no other entry has."""
-    entries = dict.fromkeys(span.entry for chunk in chunks for span in chunk.spans if span.entry)
+def _named(question: str, entries: Collection[str]) -> set[str]:
+    """Those that a question names by a word that no other entry has and that none writes small."""
     having = Counter(word for entry in entries for word in set(words(entry)))
-    common = {word for entry in entries for word in WORD.findall(entry) if word.islower()}
-    asked = {word for word in content_words(question) if having[word] == 1} - common
-    held = {entry: asked & set(words(entry)) for entry in entries}
-    return {entry: telling for entry, telling in held.items() if telling}
+    small = {fold(word) for entry in entries for word in WORD.findall(entry) if word.islower()}
+    telling = {word for word in content_words(question) if having[word] == 1} - small
+    return {entry for entry in entries if telling & set(words(entry))}
 
 
 def _whole(index: Index, passage: Passage) -> Iterator[Passage]:
