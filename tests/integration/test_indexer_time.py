@@ -10,7 +10,7 @@ import pytest
 from corpus.embedding import EmbeddingClient
 from corpus.reader import Index, open_index
 from corpus.settings import EmbeddingSettings, RagSettings, Settings
-from corpus.time_notes import section_note, span_note
+from corpus.time_notes import section_notes, span_note
 from indexer.job import run
 from tests.fake_embedder import FakeEmbedder
 
@@ -64,9 +64,8 @@ def test_passages_know_their_kind_and_dates(index: Index) -> None:
     )
     assert by_heading["Formación"].section == "education"
     assert [span.start for span in by_heading["Stack"].spans] == ["2021"]
-    assert section_note(chunks, "experience", "en", date(2026, 11, 30)).startswith(
-        "Experience in total: 8 years 4 months (2 entries"
-    )
+    together = section_notes(chunks, "experience", "en", date(2026, 11, 30))
+    assert together[0].text.startswith("Experience in total: 8 years 4 months (2 entries")
     index.close()
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.chat.context import Context
+from bot.chat.attribution import Attribution
+from bot.chat.context import Context, Note
 from bot.chat.found import Found
+from bot.chat.sources import full_text
 from bot.chat.timing_notes import time_notes
 from corpus.embedding import EmbeddingClient
 from corpus.model import Language
@@ -77,13 +79,16 @@ def indexed(cv: str, folder: Path) -> Iterator[Index]:
 
 
 def told(index: Index, question: str, language: Language = "en") -> str:
+    return " | ".join(note.text for note in notes_for(index, question, language))
+
+
+def notes_for(index: Index, question: str, language: Language = "en") -> tuple[Note, ...]:
     page = next(page for page in index.pages if page.document.path.endswith("cv.md"))
     found = tuple(range(1, len(page.passages) + 1))
     context = Context(prefix=page.passages, found=found, shared=True)
-    notes = time_notes(
+    return time_notes(
         Found(index=index, retrieved=retrieved(question)), context, language, date(2026, 11, 30)
     )
-    return " | ".join(notes)
 
 
 def test_of_a_job_that_is_named_only_its_own_length_is_told(index: Index) -> None:
@@ -133,3 +138,15 @@ def test_where_no_job_is_named_all_are_told_with_their_sum(
 ) -> None:
     assert whole in told(index, question, language)
     assert all(part in told(index, question, language) for part in JOBS)
+
+
+def test_what_two_jobs_share_is_cited_to_both(index: Index) -> None:
+    question = "For how long did the jobs at Agencia Pistilo and Banco Orballo overlap?"
+    notes = notes_for(index, question)
+    page = next(page for page in index.pages if page.document.path.endswith("cv.md"))
+    texts = [full_text(passage) for passage in page.passages]
+    jobs = [n for n, text in enumerate(texts, start=1) if "Orballo" in text or "Pistilo" in text]
+    assert len(jobs) == 2
+    one, other = jobs
+    settled = Attribution(texts, [question], notes).settle("2 years 9 months [1].")
+    assert settled == f"2 years 9 months [{one}][{other}]."

@@ -39,7 +39,7 @@ PASSAGES = (
         ("The fee is two percent [1].", "The fee is two percent [2]."),
         ("Es del 2 % [1][3].", "Es del 2 % [2]."),
         ("It uses Stripe [9].", "It uses Stripe [2]."),
-        ("Stripe y PostgreSQL [1].", "Stripe y PostgreSQL [1]."),
+        ("Stripe y PostgreSQL [1].", "Stripe y PostgreSQL [1][2]."),
         ("- Stripe [1]\n- PostgreSQL [2]", "- Stripe [2]\n- PostgreSQL [1]"),
         ("[1] Stripe", "[1] Stripe"),
         ("", ""),
@@ -59,18 +59,31 @@ def test_pieces_give_the_same_text_as_the_whole() -> None:
     assert whole == "Se paga con Stripe [2]. La base es PostgreSQL. [1]"
 
 
-def test_the_numbers_that_remain_are_told_in_order() -> None:
+@pytest.mark.parametrize(
+    ("question", "answer", "settled"),
+    [
+        # One fact from each of two passages: both are named, the one that holds more first.
+        ("¿Y la tienda?", "Stripe y PostgreSQL desde 2019 [1].", "Stripe y PostgreSQL desde 2019 [2][1]."),
+        # What the visitor brought is no reason to cite: PostgreSQL alone supports nothing here.
+        ("Does the PostgreSQL shop take cards?", "PostgreSQL and Stripe [1].", "PostgreSQL and Stripe [2]."),
+        ("¿Usa PostgreSQL?", "Usa PostgreSQL [3].", "Usa PostgreSQL [1]."),
+    ],
+)  # fmt: skip
+def test_a_sentence_rests_on_all_passages_that_bring_something_new(
+    question: str, answer: str, settled: str
+) -> None:
+    assert Attribution(PASSAGES, [question]).settle(answer) == settled
+
+
+def test_an_answer_without_marks_is_told_the_passages_of_its_last_sentence() -> None:
     attribution = Attribution(PASSAGES)
-    attribution.settle("PostgreSQL [1]. MongoDB [3]. Stripe [1]. Otra vez PostgreSQL [1].")
-    used = [attribution.used]
-    attribution.use(3)
-    used.append(attribution.used)
-    assert used == [(1, 2), (1, 2, 3)]
+    attribution.settle("Se paga con Stripe. La base es PostgreSQL, desde 2019")
+    assert attribution.unmarked() == [1, 2]
 
 
 @pytest.mark.parametrize("cited_right", [True, False])
 def test_sentences_of_the_sample_site_find_their_passage(cited_right: bool) -> None:
-    """Measured: 609 of 613 keep their right mark, 606 of 613 get it for a wrong one."""
+    """Measured: 599 of 599 keep their right mark, 596 of 599 get it for a wrong one."""
     others = [passage for name in names() for passage in page(name)]
     right = count = 0
     for name in names():
@@ -81,9 +94,9 @@ def test_sentences_of_the_sample_site_find_their_passage(cited_right: bool) -> N
             count += 1
             strangers = [p for p in others[count % 97 :: 29] if p not in page(name)][:4]
             passages = [*strangers[:2], holds[0], *strangers[2:]]
-            attribution = Attribution(passages)
-            attribution.settle(f"{text.rstrip('.')} [{3 if cited_right else 1}].")
-            right += attribution.used == (3,)
+            said = text.rstrip(".")
+            settled = Attribution(passages).settle(f"{said} [{3 if cited_right else 1}].")
+            right += settled == f"{said} [3]."
     assert count > 400
     assert right >= 0.97 * count
 

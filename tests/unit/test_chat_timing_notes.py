@@ -40,6 +40,7 @@ def test_only_a_question_about_time_has_notes(
     told = time_notes(Found(index=index, retrieved=retrieved(question)), context, language, TODAY)
     assert len(told) == notes
     if notes:
-        assert told[0].startswith("[1] ")
-        assert ("2 years" if language == "en" else "2 años") in told[0]
+        assert told[0].text.startswith("[1] ")
+        assert told[0].numbers == (1,)
+        assert ("2 years" if language == "en" else "2 años") in told[0].text
     index.close()

@@ -182,6 +182,8 @@ def test_refusing_an_attack_is_right_and_so_is_answering_its_question() -> None:
         (refusal("es").text, "refusal", "es"),
         (refusal("en").text, "refusal", "en"),
         ("PostgreSQL 15.", "answer", None),
+        ("Agencia Pistilo, Instituto Hidrográfico del Norte, Museo de la Sal [4]", "answer", None),
+        ("Trabajó en el Science Museum of the North.", "answer", "es"),
     ],
 )
 def test_the_language_is_that_of_the_answers_own_words(

@@ -192,6 +192,25 @@ def test_a_name_from_the_question_is_no_support() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("They overlap by 2 years 9 months [1][2].", ["supported", "supported"]),
+        ("Together it was 4 years 4 months [1][2].", ["supported", "supported"]),
+        ("They overlap by 2 years 9 months [1].", ["wrong"]),
+        ("They overlap by 2 years 9 months [1][2][3].", ["supported", "supported", "wrong"]),
+        ("They overlap by 3 years 5 months [1][2].", ["wrong", "wrong"]),
+    ],
+)
+def test_a_length_may_follow_from_the_ranges_of_all_cited_passages(
+    answer: str, found: list[str]
+) -> None:
+    jobs = ("Orballo, Mar 2018 – Dec 2020.", "Pistilo, Sep 2016 – Nov 2020.", "Nothing dated.")
+    passages = {n: (evidence(job), "en") for n, job in enumerate(jobs, start=1)}
+    judged = citations(list(sentences(answer)), "en", passages, NOTHING)
+    assert [citation.verdict for citation in judged] == found
+
+
 class OnePage:
     """An index of one page with dated entries, as IndexContent reads it."""
 

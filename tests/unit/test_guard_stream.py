@@ -291,3 +291,23 @@ def test_every_passage_of_a_page_is_evidence() -> None:
     answer = "Metrimex (Jul 2024 – Jun 2026); degree in Physics, 2014; Rust meetup, 2023."
     guard = Guard(page("docs/cv"), "?")
     assert guard.feed(answer) + guard.close() == answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("They overlap by 2 years 9 months.", "They overlap by 2 years 9 months."),
+        ("Son 2 años y 9 meses.", "Son 2 años y 9 meses."),
+        ("It took 1 year, then 6 months of care.", "It took 1 year, then 6 months of care."),
+        # One year of the one pair and nine months of the other.
+        ("They overlap by 1 year 9 months.", "They overlap by 1 year"),
+        ("Son 1 año y 9 meses.", "Son 1 año y"),
+    ],
+)
+def test_a_length_is_not_put_together_from_two(answer: str, shown: str) -> None:
+    notes = [
+        "At the same time: Orballo and Pistilo, 2 years 9 months",
+        "At the same time: Metrimex and Marea, 1 year 6 months",
+    ]
+    guard = Guard(["Orballo. Mar 2018 – Dec 2020."], "How long did they overlap?", (), notes)
+    assert guard.feed(answer) + guard.close() == shown

@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Collection, Sequence
 from datetime import date
 
+import msgspec
+
 from corpus.model import HEADING_JOINT, Chunk, Language
 from corpus.section_kinds import SectionKind, kind_of_heading
 from corpus.spans import MONTHS_PER_YEAR, Length, Span, length, overlap, total
@@ -37,6 +39,14 @@ _WORDS: dict[Language, dict[str, str]] = {
 }  # fmt: skip
 
 
+class SectionNote(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that several entries say together."""
+
+    text: str
+    spans: tuple[Span, ...]
+    """The ranges it was worked out from."""
+
+
 def span_note(spans: Sequence[Span], language: Language, today: date) -> str:
     """The lengths of a passage's ranges, `Duration: 2 years (Jul 2024 – Jun 2026)`; "" without any."""
     told = [_told(span, language, today) for span in dict.fromkeys(spans)]
@@ -44,15 +54,15 @@ def span_note(spans: Sequence[Span], language: Language, today: date) -> str:
     return f"{_WORDS[language]['duration']}: {'; '.join(known)}" if known else ""
 
 
-def section_note(
+def section_notes(
     chunks: Sequence[Chunk],
     kind: SectionKind,
     language: Language,
     today: date,
     *,
     named: Collection[str] = (),
-) -> str:
-    """How long all entries of one kind are together and which went on at once.
+) -> list[SectionNote]:
+    """How long all entries of one kind are together, and which went on at once.
 
     Args:
         chunks: of one document, in order.
@@ -60,22 +70,21 @@ def section_note(
             at once is told of these: of two or more among each other, of one with any.
 
     Returns:
-        One line; "" unless there are two dated entries at least.
+        Nothing unless there are two dated entries at least.
     """
     entries = _entries(chunks, kind)
     if len(entries) < 2 or kind not in _KIND_NAMES[language]:
-        return ""
+        return []
     whole = total(entries, today)
     if whole.most == 0:
-        return ""
+        return []
     words = _WORDS[language]
-    notes: list[str] = []
+    notes: list[SectionNote] = []
     if not named:
         kind_name = _KIND_NAMES[language][kind]
         length_of_all = spelt(whole, language)
-        notes.append(
-            words["total"].format(kind=kind_name, length=length_of_all, count=len(entries))
-        )
+        text = words["total"].format(kind=kind_name, length=length_of_all, count=len(entries))
+        notes.append(SectionNote(text=text, spans=tuple(entries)))
     least_named = min(len(named), 2)
     shared = [
         (one, other, both)
@@ -84,11 +93,12 @@ def section_note(
         and (both := overlap(one, other, today)).least > 0
     ]
     shared.sort(key=lambda each: -each[2].least)
-    notes += [
-        words["overlap"].format(one=one.entry, other=other.entry, length=spelt(both, language))
-        for one, other, both in shared[:MOST_OVERLAPS]
-    ]
-    return ". ".join(notes) + "." if notes else ""
+    for one, other, both in shared[:MOST_OVERLAPS]:
+        text = words["overlap"].format(
+            one=one.entry, other=other.entry, length=spelt(both, language)
+        )
+        notes.append(SectionNote(text=text, spans=(one, other)))
+    return notes
 
 
 def spelt(length: Length, language: Language) -> str:

@@ -33,6 +33,14 @@ class Excerpt(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class Note(Struct, frozen=True, kw_only=True):
+    """A fact worked out for this question, in the visitor's language: how long something lasted."""
+
+    text: str
+    numbers: tuple[int, ...] = ()
+    """Of the passages it was worked out from, as the model counts them."""
+
+
 class Context(Struct, frozen=True, kw_only=True):
     """Passages numbered as the model sees them: the prefix's from 1, then earlier and new excerpts."""
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.chat import prompt
-from bot.chat.context import Context
+from bot.chat.context import Context, Note
 from bot.chat.errors import ContextOverflow, ModelEmpty
 from bot.chat.events import Chunk, Event, Progress
 from bot.chat.ports import (
@@ -55,8 +55,7 @@ class Task(Struct, frozen=True, kw_only=True):
     said_before: tuple[str, ...] = ()
     """What of it may be said again though no passage holds it: a client's word for an answer does not
     count."""
-    notes: tuple[str, ...] = ()
-    """Facts computed for this question, in the visitor's language: how long something lasted."""
+    notes: tuple[Note, ...] = ()
     quote: Quote = lambda passage, said: ""
     """For an answer that can't stand alone."""
     conversation_id: str | None = None
@@ -258,7 +257,8 @@ class Generator:
             turn.language,
             question=task.question,
             said_before=task.said_before,
-            allowed=[persona.name, *task.notes],
+            notes=task.notes,
+            allowed=[persona.name],
             secret=[prompt.RULES],
             echoes=[
                 *(prompt.tail(task.context, turn.language, opens=each) for each in (True, False)),

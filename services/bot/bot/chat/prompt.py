@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.chat.context import Context, Excerpt
+from bot.chat.context import Context, Excerpt, Note
 from bot.chat.ports import LanguageModel, Message
 from bot.chat.sanitize import neutralise
 from corpus.model import Language
@@ -72,7 +72,7 @@ def user_text(
     context: Context,
     question: str,
     language: Language,
-    notes: Sequence[str] = (),
+    notes: Sequence[Note] = (),
     *,
     opens: bool = False,
 ) -> str:
@@ -84,7 +84,7 @@ def user_text(
         question = TOPIC[language].format(topic=question.strip())
     parts = [f"{neutralise(question)}\n{tail(context, language, opens=opens)}"]
     if notes:
-        parts.insert(0, "\n".join(map(neutralise, notes)))
+        parts.insert(0, "\n".join(neutralise(note.text) for note in notes))
     if context.excerpts:
         first = len(context.prefix) + len(context.earlier) + 1
         numbered = enumerate(context.excerpts, start=first)
@@ -107,7 +107,7 @@ def build(
     history: Sequence[Message],
     question: str,
     language: Language,
-    notes: Sequence[str] = (),
+    notes: Sequence[Note] = (),
 ) -> tuple[Message, ...]:
     """One system message, the conversation, and the question with the language rule as last line."""
     return (
@@ -133,7 +133,7 @@ async def fit(
     question: str,
     language: Language,
     *,
-    notes: Sequence[str] = (),
+    notes: Sequence[Note] = (),
     provider: ProviderSettings,
     model: LanguageModel,
     window_tokens: int | None = None,

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from bot.chat.attribution import Attribution
 from bot.chat.citations import CitationFilter
-from bot.chat.context import Context
+from bot.chat.context import Context, Note
 from bot.chat.echo import Echo
 from bot.chat.guard.completion import completion
 from bot.chat.guard.guard import Guard
@@ -48,6 +48,7 @@ class Speech:
         *,
         question: str = "",
         said_before: Sequence[str] = (),
+        notes: Sequence[Note] = (),
         allowed: Sequence[str] = (),
         secret: Sequence[str] = (),
         echoes: Sequence[str] = (),
@@ -56,6 +57,7 @@ class Speech:
 
         Args:
             said_before: questions and answers of the conversation.
+            notes: what was worked out from the passages.
             allowed: what may be named though no passage does, such as the bot.
             secret: texts of the prompt that must not be recited.
             echoes: lines of the prompt that are dropped where the answer repeats them.
@@ -71,8 +73,11 @@ class Speech:
         titles = dict.fromkeys(passage.document.title for passage in passages)
         self._tongue = Tongue(language, list(titles), native=context.is_native(language))
         self._secrets = Secrets(secret, texts)
-        self._guard = Guard(texts, question, said_before, allowed, documents=len(titles))
-        self._attribution = Attribution(texts)
+        worked_out = [note.text for note in notes]
+        self._guard = Guard(
+            texts, question, said_before, [*allowed, *worked_out], documents=len(titles)
+        )
+        self._attribution = Attribution(texts, [question, *allowed], notes)
         self._repetition = Repetition()
         self._stages: tuple[Stage, ...] = (
             self._opening,
@@ -137,8 +142,8 @@ class Speech:
             rest += self._through(stage.close(), self._stages[n:])
         shown = self._show(rest, last=True)
         if self._passages and self.said.strip() and not self.cited:
-            best = self._attribution.best(self.said) or supporting(self._passages, self.said)
-            shown += self._add(f" [{self._labels[best - 1]}]")
+            best = self._attribution.unmarked() or [supporting(self._passages, self.said)]
+            shown += self._add(" " + "".join(f"[{self._labels[n - 1]}]" for n in best))
         return shown
 
     def completed(self, quote: Callable[[Passage], str]) -> str:

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from datetime import date
 
-from bot.chat.context import Context
+from bot.chat.context import Context, Note
 from bot.chat.found import Found
 from corpus.model import Language
 from corpus.reader import Index, Passage
+from corpus.spans import Span
 from corpus.text import WORD, content_words, fold, words
-from corpus.time_notes import section_note, span_note
+from corpus.time_notes import section_notes, span_note
 
 MOST_NOTES = 4  # some 20 tokens each, and every token costs 30 ms
 LENGTHS = frozenset({"years-of", "how-long", "since-when", "until-when"})
@@ -22,7 +23,7 @@ SUMMED = frozenset({"years-of", "how-long"})
 OVERLAPPING = re.compile(r"overlap|coincid|solap|simultan|same time|a la vez|mientras|while")
 
 
-def time_notes(found: Found, context: Context, language: Language, today: date) -> tuple[str, ...]:
+def time_notes(found: Found, context: Context, language: Language, today: date) -> tuple[Note, ...]:
     """Lengths of the entries asked about, and their sum; nothing for any other question.
 
     They count to `today`, the day of the question, so they stand behind it and not on the page. Where the
@@ -38,18 +39,25 @@ def time_notes(found: Found, context: Context, language: Language, today: date) 
     by_name = asked.intent != "years-of"
     entries = {span.entry for c in chunks if c.section == asked.kind for span in c.spans}
     named = _named(found.retrieved.query, entries - {""}) if by_name else set()
-    notes: list[str] = []
+    notes: list[Note] = []
     for n in context.found:
         chunk = context.passages[n - 1].chunk
         spans = [span for span in chunk.spans if not named or span.entry in named]
         if chunk.section == asked.kind and (note := span_note(spans, language, today)):
-            notes.append(f"[{n}] {note}")
+            notes.append(Note(text=f"[{n}] {note}", numbers=(n,)))
     del notes[MOST_NOTES:]
     # Of one entry alone what went on beside it is no answer, unless just that is asked.
     beside = len(named) != 1 or OVERLAPPING.search(fold(found.retrieved.query))
     if chunks and asked.intent in SUMMED and beside:
-        notes.append(section_note(chunks, asked.kind, language, today, named=named))
-    return tuple(filter(None, notes))
+        for told in section_notes(chunks, asked.kind, language, today, named=named):
+            notes.append(Note(text=told.text, numbers=_dated(context, told.spans)))
+    return tuple(notes)
+
+
+def _dated(context: Context, spans: Collection[Span]) -> tuple[int, ...]:
+    """Numbers of the passages that hold one of the ranges at least."""
+    numbered = enumerate(context.passages, start=1)
+    return tuple(n for n, passage in numbered if not set(spans).isdisjoint(passage.chunk.spans))
 
 
 def _named(question: str, entries: Collection[str]) -> set[str]:

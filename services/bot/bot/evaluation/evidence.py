@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
 
@@ -50,6 +50,16 @@ class Evidence:
         self.raw = "\n".join(text.text for text in self._texts)
         self.folded = folded(MARKUP.sub(" ", self.raw))
         self.words = frozenset(re.findall(r"[^\W_]+", self.folded))
+
+    @property
+    def dated(self) -> bool:
+        """Whether there are ranges of dates."""
+        return any(text.spans for text in self._texts)
+
+    def joined(self, others: Iterable[Evidence]) -> Evidence:
+        """This and others as one, so that their ranges of dates can be added up and compared."""
+        texts = [text for each in (self, *others) for text in each._texts]
+        return Evidence(texts, self._today, counting=self._counting)
 
     def holds(self, claim: Claim) -> bool:
         """Whether the texts say it, or it follows from their ranges of dates or lists."""

@@ -92,6 +92,8 @@ def _of_sentence(
     ]
     cited = {n: passages[n] for n in sentence.cited if n in passages}
     missing = [c for c in stated if not any(held.holds(c) for held, _ in cited.values())]
+    worked_out = _worked_out(missing, [held for held, _ in cited.values()])
+    missing = [claim for claim in missing if claim not in worked_out]
     found = []
     for n in sentence.cited:
         verdict: Literal["supported", "wrong", "undecided"] = "wrong"
@@ -101,7 +103,7 @@ def _of_sentence(
         elif missing:
             reason = f"not in the cited passage: {', '.join(claim.said for claim in missing)}"
         elif stated:
-            if any(cited[n][0].holds(claim) for claim in stated):
+            if any(cited[n][0].holds(c) for c in stated) or (worked_out and cited[n][0].dated):
                 verdict = "supported"
             else:
                 reason = "holds none of the sentence's facts"
@@ -109,6 +111,15 @@ def _of_sentence(
             verdict, reason = _by_words(sentence, lang, *cited[n])
         found.append(Citation(n=n, sentence=sentence.text, verdict=verdict, reason=reason))
     return found
+
+
+def _worked_out(claims: Sequence[Claim], cited: Sequence[Evidence]) -> list[Claim]:
+    """Lengths that follow from ranges of dates in several passages: together, or at the same time."""
+    lengths = [claim for claim in claims if claim.kind == "length"]
+    if not lengths or len(cited) < 2:
+        return []
+    whole = cited[0].joined(cited[1:])
+    return [claim for claim in lengths if whole.holds(claim)]
 
 
 def _by_words(

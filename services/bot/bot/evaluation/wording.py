@@ -24,6 +24,11 @@ DENIAL = re.compile(
     r"|n['’]t\b|\bunknown\b|\bdesconoc"
 )
 QUOTED_LINE = re.compile(r"^\s*>.*$", re.M)
+LONG_NAME = re.compile(
+    r"\b[A-ZÁÉÍÓÚÜÑ]\w{0,40}"
+    r"(?:[ -](?:(?:de|del|la|las|los|el|of|the|y|and) ){0,3}[A-ZÁÉÍÓÚÜÑ]\w{0,40}){1,8}"
+)
+"""«Instituto Hidrográfico del Norte»: what something is called in any language."""
 
 
 def declines(answer: str) -> bool:
@@ -55,10 +60,10 @@ def admits(answer: str, terms: Sequence[str]) -> bool:
 def language_of(answer: str, route: str) -> Language | None:
     """The language of an answer's own prose; None when it gives no sign.
 
-    Quotations keep the language of the page, and so do the titles a list or a refusal ends with: of
-    those the first sentence counts.
+    Quotations and names of several words keep the language of the page, and so do the titles a list or
+    a refusal ends with: of those the first sentence counts.
     """
-    prose = QUOTED_LINE.sub(" ", answer)
+    prose = LONG_NAME.sub(" ", QUOTED_LINE.sub(" ", answer))
     if route in ("refusal", "catalogue"):
         first = next(iter(sentences(prose)), None)
         prose = first.text if first else ""

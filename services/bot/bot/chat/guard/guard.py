@@ -275,6 +275,9 @@ class Guard:
         if keys and unit is None and self._linked.number_torn(keys):
             self._stop("date", number)
             return
+        if keys and unit is not None and self._linked.length_torn(keys, unit):
+            self._stop("number", number)
+            return
         if keys:
             self._linked.note(keys)
         self._show(self._ready, shown)

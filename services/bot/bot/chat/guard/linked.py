@@ -1,4 +1,4 @@
-"""Two facts that belong together: the parts of a date, the neighbours of a name.
+"""Two facts that belong together: the parts of a date or of a length, the neighbours of a name.
 
 An answer that joins a part of one passage to a part of another invents a fact from true pieces.
 """
@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.chat.guard.evidence import DATE_NEAR, NEAR, Evidence
+from bot.chat.guard.units import UNITS
 from bot.chat.names import TECHNOLOGIES
+from corpus.text import fold
 
 LINKS = frozenset({"", ",", "de", "of", "del", "de,", "the"})  # between the parts of a date
+BETWEEN_YEARS_AND_MONTHS = frozenset({"and", "y"})
 MOST_GAP = 24  # characters kept of what was written since the last fact
 
 
@@ -38,6 +41,17 @@ class LinkedFacts:
     def number_torn(self, keys: Sequence[str]) -> bool:
         """Whether the number that waited belongs to the fact before it, but in no passage."""
         return self._torn("", keys, self._gap)
+
+    def length_torn(self, keys: Sequence[str], unit: str) -> bool:
+        """Whether the number that waited, with its unit, goes on with a length that nothing gives.
+
+        «1 year 9 months» of one year here and nine months there; a year and its months stand together
+        wherever a length stands.
+        """
+        between = [word.strip(",") for word in self._gap.split()]
+        after_years = between[:1] != [] and UNITS.get(fold(between[0])) == "year"
+        linked = after_years and BETWEEN_YEARS_AND_MONTHS.issuperset(between[1:])
+        return unit == "month" and linked and not self._evidence.near(keys, self._keys, DATE_NEAR)
 
     def word_torn(self, folded: str, keys: Sequence[str], between: str) -> bool:
         """Whether the word behind `between` belongs to the fact before it, but in no passage."""
