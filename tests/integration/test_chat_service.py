@@ -31,6 +31,7 @@ from corpus.settings import (
 )
 from tests.fake_states import TOKENS, FakeStates
 from tests.fakes import HANG, FakeEmbedder, FakeIndex, FakeModel, Gate, fake_ports
+from tests.indexed_cv import indexed_cv
 from tests.patience import until
 from tests.small_index import page, small_index, toward
 
@@ -193,6 +194,22 @@ async def test_a_catalogue_needs_no_model(stage: Stage, question: str, head: str
     assert isinstance(sources, Sources)
     assert set(sources.documents) == {"shop.md", "tienda.md"}
     assert (stage.model.prompts, stage.embedder.questions) == ([], [])
+
+
+async def test_a_question_about_jobs_needs_no_model(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    cv = "# CV\n\n## Experience\n\n### Metrimex — Engineer\n\nJul 2024 – Jun 2026. Meters.\n"
+    for index in indexed_cv(cv, tmp_path_factory.mktemp("jobs")):
+        stage = Stage(index)
+        events = await stage.ask("¿Cuánto tiempo trabajaste en Metrimex?")
+        assert kinds(events) == ["Start", "Sources", "Chunk", "Done"]
+        assert text(events).endswith("- **Metrimex — Engineer**: 2 años (Jul 2024 – Jun 2026) [1]")
+        assert done(events).route == "catalogue"
+        sources = events[1]
+        assert isinstance(sources, Sources)
+        assert [each.section for each in sources.passages] == ["Experience — Metrimex — Engineer"]
+        assert (stage.model.prompts, stage.embedder.questions) == ([], [])
 
 
 @pytest.mark.parametrize(

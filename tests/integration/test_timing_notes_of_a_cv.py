@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -13,12 +12,9 @@ from bot.chat.context import Context, Note
 from bot.chat.found import Found
 from bot.chat.sources import full_text
 from bot.chat.timing_notes import time_notes
-from corpus.embedding import EmbeddingClient
 from corpus.model import Language
-from corpus.reader import Index, open_index
-from corpus.settings import EmbeddingSettings, RagSettings, Settings
-from indexer.job import run
-from tests.fake_embedder import FakeEmbedder
+from corpus.reader import Index
+from tests.indexed_cv import indexed_cv
 from tests.retrieved import retrieved
 
 CV = """# Curriculum
@@ -54,28 +50,12 @@ LISTED = """# Currículum
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    yield from indexed(CV, tmp_path_factory.mktemp("cv"))
+    yield from indexed_cv(CV, tmp_path_factory.mktemp("cv"))
 
 
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    yield from indexed(LISTED, tmp_path_factory.mktemp("listed"))
-
-
-def indexed(cv: str, folder: Path) -> Iterator[Index]:
-    (folder / "docs").mkdir()
-    (folder / "docs/cv.md").write_text(cv, "utf-8")
-    rag = RagSettings(
-        data_path=str(folder / "none"), docs_path=str(folder / "docs"),
-        posts_path=str(folder / "none"), index_path=str(folder / "index"),
-    )  # fmt: skip
-    with FakeEmbedder(dimension=8) as fake:
-        settings = Settings(rag=rag, embeddings=EmbeddingSettings(endpoint=fake.url, dimension=8))
-        with EmbeddingClient(settings.embeddings) as client:
-            run(settings, client=client)
-    opened = open_index(folder / "index")
-    yield opened
-    opened.close()
+    yield from indexed_cv(LISTED, tmp_path_factory.mktemp("listed"))
 
 
 def told(index: Index, question: str, language: Language = "en") -> str:

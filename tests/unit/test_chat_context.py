@@ -15,7 +15,7 @@ from bot.chat.context import (
     passages_as_found,
 )
 from bot.chat.search import Hit
-from corpus.model import Chunk
+from corpus.model import Chunk, Language
 from corpus.reader import Passage
 from tests.small_index import page
 
@@ -38,10 +38,12 @@ PAGE = [passage(n) for n in (1, 2, 3)]
 BELOW = 0.9 - EXCERPT_MARGIN
 
 
-def read(found: list[Hit], *, several: bool = False) -> Context:
+def read(found: list[Hit], *, several: bool = False, language: Language = "es") -> Context:
+    """What a visitor who asks in Spanish is answered from, over a page in English."""
     return page_first(
-        PAGE, found, lambda hit, chars: hit.passage.chunk.text[:chars], several=several
-    )
+        PAGE, found, lambda hit, chars: hit.passage.chunk.text[:chars],
+        language=language, several=several,
+    )  # fmt: skip
 
 
 def test_the_whole_page_is_the_prefix_whatever_else_was_found() -> None:
@@ -62,6 +64,12 @@ def test_the_margin_counts_from_the_best_on_the_page() -> None:
     assert not read(hits((2, 0.9), (7, BELOW - 0.001))).excerpts
 
 
+def test_in_the_visitors_own_language_the_page_is_enough() -> None:
+    found = hits((2, 0.9), (7, 0.9))
+    assert not read(found, language="en").excerpts
+    assert read(found, language="en", several=True).excerpts
+
+
 def test_excerpts_are_few_and_short() -> None:
     asked: list[int] = []
     many = hits((1, 0.9), *((n, 0.9) for n in range(10, 20)))
@@ -70,7 +78,7 @@ def test_excerpts_are_few_and_short() -> None:
         asked.append(chars)
         return "x"
 
-    assert len(page_first(PAGE, many, sentences).excerpts) == MOST_EXCERPTS
+    assert len(page_first(PAGE, many, sentences, language="es").excerpts) == MOST_EXCERPTS
     assert set(asked) == {EXCERPT_CHARS}
 
 

@@ -49,8 +49,8 @@ class SectionNote(msgspec.Struct, frozen=True, kw_only=True):
 
 def span_note(spans: Sequence[Span], language: Language, today: date) -> str:
     """The lengths of a passage's ranges, `Duration: 2 years (Jul 2024 – Jun 2026)`; "" without any."""
-    told = [_told(span, language, today) for span in dict.fromkeys(spans)]
-    known = [text for text in told if text][:MOST_SPANS]
+    all_told = (told(span, language, today) for span in dict.fromkeys(spans))
+    known = [text for text in all_told if text][:MOST_SPANS]
     return f"{_WORDS[language]['duration']}: {'; '.join(known)}" if known else ""
 
 
@@ -72,7 +72,7 @@ def section_notes(
     Returns:
         Nothing unless there are two dated entries at least.
     """
-    entries = _entries(chunks, kind)
+    entries = entries_of(chunks, kind)
     if len(entries) < 2 or kind not in _KIND_NAMES[language]:
         return []
     whole = total(entries, today)
@@ -118,7 +118,8 @@ def spelt(length: Length, language: Language) -> str:
     return f"{least} {words['to']} {_counted(most, 'year', words)}"
 
 
-def _told(span: Span, language: Language, today: date) -> str:
+def told(span: Span, language: Language, today: date) -> str:
+    """`2 years (Jul 2024 – Jun 2026)`; "" for a range that has not begun."""
     known = length(span, today)
     if known.most == 0:
         return ""
@@ -126,7 +127,7 @@ def _told(span: Span, language: Language, today: date) -> str:
     return f"{spelt(known, language)}{so_far} ({span.text})"
 
 
-def _entries(chunks: Sequence[Chunk], kind: SectionKind) -> list[Span]:
+def entries_of(chunks: Sequence[Chunk], kind: SectionKind) -> list[Span]:
     """What the ranges of one kind date, each once; parts of a dated entry are not entries."""
     found = {
         (chunk.heading, span): None

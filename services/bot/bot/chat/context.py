@@ -107,15 +107,21 @@ def page_first(
     hits: Sequence[Hit],
     best_sentences: Callable[[Hit, int], str],
     *,
+    language: Language,
     several: bool = False,
     earlier: tuple[Excerpt, ...] = (),
 ) -> Context:
     """The page as prefix, and excerpts of hits elsewhere that score nearly as well.
 
+    Of those in the visitor's own language only where several things are asked for: they are among the
+    surest of the search, and of 154 such labelled questions none found a fact in an excerpt that its page
+    did not have. Across languages 6 of 100 did.
+
     Args:
         page: passages of the page of the best hit, in the order of their document.
         hits: what the search found, best first, at least one of them on the page.
         best_sentences: what of a hit answers the question, in at most so many characters.
+        language: the visitor's.
         several: the question asks for several things.
         earlier: excerpts that the conversation has seen already.
     """
@@ -128,7 +134,9 @@ def page_first(
     for hit in hits:
         if (n := places.get(hit.passage.chunk_id)) is not None:
             found.append(n)
-        elif len(excerpts) < most and (several or hit.score > best - EXCERPT_MARGIN):
+        elif len(excerpts) < most and (
+            several or (hit.passage.document.lang != language and hit.score > best - EXCERPT_MARGIN)
+        ):
             found.append(first + len(excerpts))
             excerpts.append(Excerpt(passage=hit.passage, text=best_sentences(hit, EXCERPT_CHARS)))
     return Context(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from datetime import UTC, date, datetime
 
 from msgspec import Struct
 
-from bot.chat import catalogue, catalogue_questions, phrases
+from bot.chat import catalogue, catalogue_questions, phrases, work_history
 from bot.chat.admission import Ticket
 from bot.chat.catalogue_questions import CatalogueQuestion
 from bot.chat.dispatch import Dispatcher
@@ -24,7 +25,7 @@ from bot.chat.ports import Finished, IndexState, Message, Ports
 from bot.chat.prepared import Prepared
 from bot.chat.reading import Reading
 from bot.chat.retrieve import Retriever
-from bot.chat.sources import listed
+from bot.chat.sources import listed, sources_of
 from bot.chat.threads import Threads
 from bot.chat.turn import Turn
 from corpus.reader import Index, Page
@@ -57,13 +58,17 @@ class Grounded:
         prepared: Prepared,
         *,
         on_page: Callable[[Page], None],
+        today: Callable[[], date] = lambda: datetime.now(UTC).date(),
     ) -> None:
         """`on_page` is told which page each answer rests on."""
+        self._today = today
         self._settings = settings
         self._retriever = Retriever(settings, ports.embedder)
         self._dispatcher = dispatcher
         self._prepared = prepared
-        self._reading = Reading(settings.rag, Threads(settings.conversations.ttl_seconds))
+        self._reading = Reading(
+            settings.rag, Threads(settings.conversations.ttl_seconds), today=today
+        )
         self._on_page = on_page
 
     async def answer(
@@ -127,6 +132,13 @@ class Grounded:
             answer = catalogue.answer_all(wanted, index, turn.language)
             turn.retrieved()
             return [listed(answer.documents), *turn.fixed(answer.text, "catalogue")]
+        jobs = work_history.entries(index, turn.language)
+        if (about := work_history.read(asked.question, jobs)) is not None:
+            told = work_history.answer(about, jobs, turn.language, self._today())
+            turn.retrieved()
+            numbered = list(enumerate(told.passages, start=1))
+            sources = sources_of(index, numbered, asked.question, None)
+            return [sources, *turn.fixed(told.text, "catalogue")]
         if asked.first and not asked.suggested:
             known = self._prepared.find(index, asked.question, turn.language)
             if known is not None:

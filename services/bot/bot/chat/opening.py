@@ -1,4 +1,7 @@
-"""Take the model's NO_ANSWER out of the text: at the start it means that the model declined."""
+"""Take the model's NO_ANSWER out of the text: at the start it means that the model declined.
+
+There small models spell it as they like: `No_ANSWER` where the question is Spanish, «No answer» in English.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +31,19 @@ class Opening:
         if self._over:
             return ""
         self._held += text
+        if not self._shown:
+            said = self._held.lstrip(OPENING_MARKS)
+            spelt = said[: len(NO_ANSWER)].upper().replace(" ", "_")
+            if spelt == NO_ANSWER:
+                self._over = self.declined = True
+                return self._release(0)
+            if NO_ANSWER.startswith(spelt):
+                return ""
         at = self._held.find(NO_ANSWER)
         if at >= 0:
             self._over = True
-            self.declined = not self._shown and not self._held[:at].strip(OPENING_MARKS)
-            return self._release(0 if self.declined else at)
-        ready = len(self._held) - begun(self._held, NO_ANSWER)
-        if not self._shown and not self._held[:ready].strip(OPENING_MARKS):
-            return ""
-        return self._release(ready)
+            return self._release(at)
+        return self._release(len(self._held) - begun(self._held, NO_ANSWER))
 
     def close(self) -> str:
         """What was still held when the stream ended: a very short answer."""

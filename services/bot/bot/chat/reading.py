@@ -67,6 +67,7 @@ class Reading:
             page.passages,
             found.hits,
             lambda hit, most_chars: found.sentences(hit.passage, most_chars),
+            language=language,
             several=asks_several(question),
             earlier=thread.excerpts if thread else (),
         )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator
 from datetime import date
 
 from bot.chat.context import Context, Note
 from bot.chat.found import Found
+from bot.chat.work_history.entries import named as named_by
 from corpus.model import Language
 from corpus.reader import Index, Passage
 from corpus.spans import Span
-from corpus.text import WORD, content_words, fold, words
+from corpus.text import fold
 from corpus.time_notes import section_notes, span_note
 
 MOST_NOTES = 4  # some 20 tokens each, and every token costs 30 ms
@@ -38,7 +38,7 @@ def time_notes(found: Found, context: Context, language: Language, today: date) 
     # «How many years of backend work?»: the word may stand in one entry and count for several.
     by_name = asked.intent != "years-of"
     entries = {span.entry for c in chunks if c.section == asked.kind for span in c.spans}
-    named = _named(found.retrieved.query, entries - {""}) if by_name else set()
+    named = named_by(found.retrieved.query, entries - {""}) if by_name else set()
     notes: list[Note] = []
     for n in context.found:
         chunk = context.passages[n - 1].chunk
@@ -58,14 +58,6 @@ def _dated(context: Context, spans: Collection[Span]) -> tuple[int, ...]:
     """Numbers of the passages that hold one of the ranges at least."""
     numbered = enumerate(context.passages, start=1)
     return tuple(n for n, passage in numbered if not set(spans).isdisjoint(passage.chunk.spans))
-
-
-def _named(question: str, entries: Collection[str]) -> set[str]:
-    """Those that a question names by a word that no other entry has and that none writes small."""
-    having = Counter(word for entry in entries for word in set(words(entry)))
-    small = {fold(word) for entry in entries for word in WORD.findall(entry) if word.islower()}
-    telling = {word for word in content_words(question) if having[word] == 1} - small
-    return {entry for entry in entries if telling & set(words(entry))}
 
 
 def _whole(index: Index, passage: Passage) -> Iterator[Passage]:
