@@ -95,6 +95,9 @@ POSTS_ES = ["sse", "mareas", "cuatro-dias"]
         ("What blog posts have you written?", POSTS_EN),
         ("articles", POSTS_EN),
         ("Which projects use Go?", ["rony"]),
+        ("Have you built anything in Go?", ["rony"]),
+        ("What did you make?", None),
+        ("Which of your posts deals with streaming?", ["sse"]),
         ("web projects", ["shop", "pan"]),
         ("terminal projects", ["rony"]),
         ("posts about Rust", ["tides"]),
@@ -330,6 +333,7 @@ def test_the_sample_sites_projects_are_listed_exactly(
         ("Which projects are written in Go?", {"rony-tui", "clothes-shop"}),
         ("¿Qué proyectos usan SQLite?", {"rony-tui", "faro-bot", "pan-a-las-siete"}),
         ("Projects built with Node.js", {"contraste", "pan-a-las-siete"}),
+        ("¿Qué tenéis hecho en Rust?", {"tidecalc", "tide-map"}),
     ],
 )
 def test_projects_are_listed_by_what_they_are_made_with(

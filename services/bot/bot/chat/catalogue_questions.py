@@ -20,6 +20,7 @@ from bot.chat.catalogue_words import (
     LANGUAGE_WORDS,
     LATEST_WORDS,
     LIST_WORDS,
+    MADE_WORDS,
     NUMBERS,
     WITHOUT_NOUN,
 )
@@ -52,11 +53,14 @@ class CatalogueQuestion(Struct, frozen=True, kw_only=True):
 def read_question(question: str, index: Index) -> CatalogueQuestion | None:
     """The catalogue question in `question`, or None when any word of it is left over."""
     spoken = words(question)
-    kinds = {KIND_WORDS[word] for word in spoken if word in KIND_WORDS}
+    asked = set(spoken)
+    kinds = {KIND_WORDS[word] for word in asked & KIND_WORDS.keys()}
+    made = not kinds and bool(asked & MADE_WORDS)
+    if made:
+        kinds = {"project"}
     if len(kinds) != 1 or len(spoken) > 16:
         return None
     kind = kinds.pop()
-    asked = set(spoken)
     latest = bool(asked & LATEST_WORDS)
     count = bool(asked & COUNT_WORDS) and not latest
     tags = _tag_words(index, kind)
@@ -84,7 +88,10 @@ def read_question(question: str, index: Index) -> CatalogueQuestion | None:
             return None
     singular = not asked & {"posts", "articulos", "entradas", "articles", "proyectos", "projects",
                             "publicaciones", "blogposts", "every"}  # fmt: skip
-    if singular and not (latest or count):
+    if made and not topics:
+        # «What have you made?» may be anything that is made of something.
+        return None
+    if singular and not (latest or count or made):
         # «the project», one that was spoken of: not a question for the list
         return None
     return CatalogueQuestion(

@@ -12,6 +12,11 @@ KIND_WORDS |= dict.fromkeys(
     "blogpost blogposts".split(),
     "post",
 )
+MADE_WORDS = frozenset(
+    "hecho hechos hicisteis hiciste construido construidos construisteis construiste desarrollado "
+    "desarrollados programado programados creado creados built build made make developed created".split()
+)
+"""Without a kind of page, what was made is projects: «¿qué tenéis hecho en Rust?»."""
 COUNT_WORDS = frozenset("cuantos cuantas how many numero number count".split())
 LATEST_WORDS = frozenset(
     "ultimo ultimos ultima ultimas reciente recientes nuevo nuevos latest newest last recent "
@@ -35,7 +40,9 @@ FILLER = frozenset(
     "s re ve ultimo ultimos ultima ultimas reciente recientes nuevo nuevos latest newest last recent "
     "recently cuantos cuantas numero number count blog entero completo tiene published publicaste "
     "enumera enumerame list cuentame y worked titulado titulados llama llaman called fecha dia did publish "
-    "publicasteis publicais publicas escribisteis escribiste hicisteis hiciste write wrote make".split()
+    "publicasteis publicais publicas escribisteis escribiste hicisteis hiciste write wrote make deal deals "
+    "anything something algo alguna algun construido construidos construisteis construiste programado "
+    "programados developed created ever".split()
 )  # fmt: skip
 LANGUAGE_WORDS: dict[str, Language] = {
     "espanol": "es", "castellano": "es", "spanish": "es", "ingles": "en", "english": "en",
