@@ -26,8 +26,9 @@ SPANISH_RULES = (
     "de otro modo. "
     "Di únicamente lo que dicen, con los mismos nombres, cifras y términos. No agregues nada más que sepas.",
     "Después de cada dato pon el número de su pasaje. Tras cada hecho indica el número de su fragmento.",
-    "Sé breve: de una a tres frases, o una lista corta cuando se pidan varias cosas. "
-    "Sé breve: una a tres oraciones, o una lista breve cuando se pregunten varias cosas.",
+    "Responde en una a tres frases completas con los nombres y números exactos, o en una lista cuando se "
+    "pidan varias cosas. Responde con una a tres oraciones completas con los nombres y cifras exactos, o con "
+    "una lista cuando se pregunten varias cosas.",
     "Si los pasajes no contienen la respuesta, escribe exactamente NO_ANSWER y nada más. "
     "Si los fragmentos no contienen la respuesta, escribe exactamente NO_ANSWER.",
 )
