@@ -257,6 +257,9 @@ async def test_without_the_owners_questions_a_refusal_asks_about_the_nearest_pag
         ("¿Cómo se paga en la tienda y cuánto cuesta el envío?",
          "Cómo se paga en la tienda?", "Se paga con Stripe [1].",
          "Sobre «cuánto cuesta el envío» este sitio no dice nada."),
+        ("Tell me the payments and the budget of the shop",
+         "Tell me the payments of the shop?", "They pay with Stripe [1].",
+         "This site says nothing about “budget”."),
     ],
 )  # fmt: skip
 async def test_of_two_questions_the_known_one_is_answered_and_the_other_named(

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bot.chat.attributes import missing_attributes
+from bot.chat.attributes import missing_attributes, without_missing
 from bot.chat.calibrations import KEYWORDS, SHIPPED, calibration_for
 from bot.chat.gate import FEATURES, Calibration, decide, features
 from bot.chat.names import names_in
@@ -139,6 +139,7 @@ popularity: How many stars does it have? | ¿Cuántos seguidores tenéis?
 attendance: How many people attended the talk? | ¿Cuánta gente asistió?
 marks: With what average mark? | ¿Con qué nota media?
 opening hours: ¿Qué día cierra el museo? | What are the opening hours?
+this moment: How high is the tide right now? | ¿Qué tiempo hace ahora mismo?
 none: ¿Cada cuánto sale una versión? | What happens if a phone is lost? | Who was the first client?
 none: ¿Cuántas veces os han llamado al teléfono de guardia? | How much does the index weigh?
 none: ¿Cuánto tarda la auditoría? | ¿Cuánto pan sobra? | How much memory does it use? | How many pages?
@@ -164,6 +165,7 @@ GIVEN = {
     "attendance": "Sixty people attended.",
     "marks": "With an average grade of 8.",
     "opening hours": "Closed on Mondays.",
+    "this moment": "The page says what the tide is right now.",
 }
 ASKED = [
     (question.strip(), line.split(":")[0])
@@ -192,6 +194,32 @@ def test_an_attribute_is_missing_where_no_passage_gives_it(question: str, attrib
     assert missing_attributes(question, ["A site in Go."]) == (attribute != "none")
     if attribute != "none":
         assert missing_attributes(question, [*others, GIVEN[attribute]]) == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "known", "unknown"),
+    [
+        ("Tell me the stack and the budget of Lonja", "Tell me the stack of Lonja", "budget"),
+        ("What are the price and the duration of it?", "What are the duration of it?", "price"),
+        (
+            "Dime el cliente de Faro y su número de teléfono",
+            "Dime el cliente de Faro",
+            "número de teléfono",
+        ),
+    ],
+)
+def test_a_question_for_two_things_is_asked_without_the_one_that_is_missing(
+    question: str, known: str, unknown: str
+) -> None:
+    assert without_missing(question, ["Lonja, a map in Go."]) == (known, unknown)
+    assert without_missing(question, ["Pricing: 900 € within the budget; +34 600 123 456"]) is None
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the budget of Lonja?", "How old is Lonja and its map?"]
+)
+def test_what_is_joined_to_nothing_stays_whole(question: str) -> None:
+    assert without_missing(question, ["Lonja, a map in Go."]) is None
 
 
 def test_the_table_of_attributes_is_large_enough() -> None:

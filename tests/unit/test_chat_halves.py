@@ -165,6 +165,9 @@ def test_a_summary_that_the_indexer_wrote_is_never_quoted(tmp_path: Path) -> Non
         ("Who made it and how many persons work there?", "Ane; two people [1].", ()),
         ("Who made it and how many persons work there?", "Ane; nobody does [1].", ()),
         ("How many boats and how many nets do they have?", "140 boats, 20 of the other [1].", ()),
+        # An attribute that the answer does not give.
+        ("¿Cuánto dura la auditoría y cuánto cuesta?", "Dura dos semanas [1].", ("cuánto cuesta",)),
+        ("¿Cuánto dura la auditoría y cuánto cuesta?", "Dos semanas, y cuesta 900 € [1].", ()),
         # One question, or none that counts.
         ("How many books do they lend?", "Ane did [1].", ()),
         ("Who made it and how many are there?", "Ane did [1].", ()),

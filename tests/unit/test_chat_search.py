@@ -56,6 +56,20 @@ def names(evidence: Evidence) -> list[str]:
     return [hit.passage.document.slug for hit in evidence.hits]
 
 
+def test_an_attribute_must_be_given_of_what_the_question_names(tmp_path: Path) -> None:
+    """Another page's year is no founding of the bank; where no name is known, every passage counts."""
+    made = small_index(
+        tmp_path,
+        page("docs/cv.md", "Banco Orballo, 2018 – 2020. Cards.", vector=SHOP),
+        page("docs/about.md", "The studio was founded in 2021.", vector=SHOP),
+    )
+    with closing(made) as opened:
+        named = search(opened, "When was Banco Orballo founded?", SHOP, RAG, "en")
+        assert (len(named.hits), named.missing_attributes) == (2, 1)
+        unnamed = search(opened, "When was it founded?", SHOP, RAG, "en")
+        assert unnamed.missing_attributes == 0
+
+
 def test_meaning_finds_what_keywords_cannot(index: Index) -> None:
     """A Spanish question, an English document, no word in common."""
     question = "¿Con qué se abona la compra?"

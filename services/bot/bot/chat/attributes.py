@@ -203,6 +203,16 @@ ATTRIBUTES = (
             r"|closed on|closes at|opening hours)\b"
         ),
     ),
+    # What is written down was so when it was written; nothing on a page is the value of this minute.
+    Attribute(
+        name="this moment",
+        asked=_any(
+            r"\b(?:right now|at this (?:very )?moment|ahora mismo|en este (?:mismo )?momento)\b"
+        ),
+        given=_any(
+            r"\b(?:right now|at this (?:very )?moment|ahora mismo|en este (?:mismo )?momento)\b"
+        ),
+    ),
     Attribute(
         name="person",
         asked=_any(
@@ -217,12 +227,39 @@ ATTRIBUTES = (
 )
 
 
+DETERMINER = r"(?:(?:the|an?|its|their|his|her|your|el|la|los|las|su|sus|tu|vuestr[oa]s?|una?)\s)?"
+JOINT_BEFORE = re.compile(rf"\s(?:and|y|e)\s{DETERMINER}$")
+LEAD = re.compile(rf"\b{DETERMINER}$")
+JOINT_BEHIND = re.compile(rf"\s(?:and|y|e)\s(?={DETERMINER}\w)")
+
+
 def missing_attributes(question: str, passages: Iterable[str]) -> int:
     """How many attributes the question asks for that none of the passages gives."""
-    asked = fold(question)
-    wanted = [attribute for attribute in ATTRIBUTES if attribute.asked.search(asked)]
-    if not wanted:
-        return 0
-    held = [fold(passage) for passage in passages]
-    lacking = {a.name for a in wanted if not any(a.given.search(text) for text in held)}
-    return len(lacking)
+    return len({attribute.name for attribute in _missing(fold(question), passages)})
+
+
+def without_missing(question: str, passages: Iterable[str]) -> tuple[str, str] | None:
+    """A question for two things of one without the thing that no passage gives, and that thing.
+
+    «The stack and the budget of Lonja» is asked as «the stack of Lonja»; None where the missing attribute is
+    not joined to another noun.
+    """
+    folded = fold(question)
+    if len(folded) != len(question):
+        return None
+    for attribute in _missing(folded, passages):
+        for match in attribute.asked.finditer(folded):
+            start, end = match.span()
+            if before := JOINT_BEFORE.search(folded, 0, start):
+                return question[: before.start()] + question[end:], question[start:end]
+            if behind := JOINT_BEHIND.match(folded, end):
+                lead = LEAD.search(folded, 0, start)
+                first = lead.start() if lead else start
+                return question[:first] + question[behind.end() :], question[start:end]
+    return None
+
+
+def _missing(folded: str, passages: Iterable[str]) -> list[Attribute]:
+    wanted = [attribute for attribute in ATTRIBUTES if attribute.asked.search(folded)]
+    held = [fold(passage) for passage in passages] if wanted else []
+    return [a for a in wanted if not any(a.given.search(text) for text in held)]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from bot.chat import catalogue, catalogue_questions
+from bot.chat.attributes import without_missing
 from bot.chat.calibrations import calibration_for
 from bot.chat.followup import (
     FOREIGN_SHARE,
@@ -18,12 +19,12 @@ from bot.chat.followup import (
     with_context,
 )
 from bot.chat.gate import Calibration, decide
-from bot.chat.halves import one_half, without_unmentioned
+from bot.chat.halves import in_plain_words, one_half, without_unmentioned
 from bot.chat.history import questions
 from bot.chat.ports import IndexState, Message, QueryEmbedder
 from bot.chat.retrieved import Retrieved
 from bot.chat.search import Evidence, search
-from bot.chat.several import parts
+from bot.chat.several import MARKS, parts
 from bot.chat.time_questions import time_question
 from corpus.errors import EmbeddingError
 from corpus.model import Language
@@ -88,7 +89,24 @@ class Retriever:
             half = one_half(whole, found, index.holds, self._cut(state, whole))
             if half is not None:
                 return half
+        elif (half := await self._without_missing(index, state, whole, language)) is not None:
+            return half
         return without_unmentioned(whole, index.holds)
+
+    async def _without_missing(
+        self, index: Index, state: IndexState, whole: Retrieved, language: Language
+    ) -> Retrieved | None:
+        """Of «the stack and the budget of Lonja» the stack, where no passage gives a budget."""
+        if not whole.evidence.missing_attributes:
+            return None
+        texts = [hit.passage.chunk.text for hit in whole.evidence.hits]
+        if (cut := without_missing(whole.query, texts)) is None:
+            return None
+        known, unknown = cut
+        found = await self._search(index, state, known.strip(MARKS), language)
+        if not found.decision.answerable:
+            return None
+        return replace(found, unanswered=in_plain_words(unknown))
 
     def _calibration(self, state: IndexState, *, dense: bool) -> Calibration:
         return calibration_for(self._settings.embeddings.model, dense=dense, own=state.calibration)

@@ -26,11 +26,12 @@ from msgspec import Struct
 
 from bot.chat.attributes import missing_attributes
 from bot.chat.names import names_in
+from bot.chat.sources import full_text
 from corpus.model import Language
 from corpus.reader import Index, Passage
 from corpus.section_kinds import SectionKind
 from corpus.settings import RagSettings
-from corpus.text import content_words
+from corpus.text import content_words, words
 from corpus.vectors import Vector
 
 CANDIDATES_PER_HIT = 3  # candidates taken from each side for every passage wanted
@@ -75,7 +76,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
     unknown_names: int = 0
     """Names in the question that no passage of the index holds."""
     missing_attributes: int = 0
-    """Attributes asked for (a price, a phone number) that none of the hits gives."""
+    """Attributes asked for (a price, a phone number) that none of the hits gives; where the question names
+    something that hits hold, none of those."""
     foreign: bool = False
     """The best passage is in another language than the question."""
 
@@ -87,6 +89,8 @@ class Lexicon(Struct, frozen=True, kw_only=True):
     coverage: FloatArray
     unknown_share: float
     unknown_names: int
+    names: frozenset[str]
+    """Names in the question that some passage holds."""
 
 
 def search(
@@ -149,6 +153,7 @@ def _read_words(index: Index, question: str, language: Language | None) -> Lexic
     coverage = np.zeros(len(index))
     mass = unknown_mass = 0.0
     unknown = 0
+    known: set[str] = set()
     for word in found:
         rows = index.holding(word)
         idf = math.log(1 + (len(index) - rows.size + 0.5) / (rows.size + 0.5))
@@ -157,6 +162,7 @@ def _read_words(index: Index, question: str, language: Language | None) -> Lexic
         if word in names:
             coverage[rows] += idf
             unknown += rows.size == 0
+            known |= {word} if rows.size else set()
         else:
             coverage[rows] += ordinary * np.where(native[rows], idf, idf * FOREIGN_WORD_WEIGHT)
     if mass:
@@ -166,6 +172,7 @@ def _read_words(index: Index, question: str, language: Language | None) -> Lexic
         coverage=coverage,
         unknown_share=unknown_mass / mass if mass and native.any() else 0.0,
         unknown_names=unknown,
+        names=frozenset(known),
     )
 
 
@@ -233,13 +240,18 @@ def _weigh(
     lexicon: Lexicon,
     language: Language | None,
 ) -> Evidence:
+    # The founding of the studio is no answer to «when was Banco Orballo founded?».
+    about = [
+        hit.passage for hit in hits if not lexicon.names.isdisjoint(words(full_text(hit.passage)))
+    ]
+    asked_of = about or [hit.passage for hit in hits]
     best = Evidence(
         hits=hits,
         dense=cosines is not None,
         coverage=max((hit.coverage for hit in hits[:3]), default=0.0),
         unknown_share=lexicon.unknown_share,
         unknown_names=lexicon.unknown_names,
-        missing_attributes=missing_attributes(question, (hit.passage.chunk.text for hit in hits)),
+        missing_attributes=missing_attributes(question, (each.chunk.text for each in asked_of)),
         foreign=bool(hits) and language is not None and hits[0].passage.document.lang != language,
     )
     if cosines is None or not hits:
