@@ -12,6 +12,7 @@ PASSAGES = (
     "SQLite en producción. Para la tienda elegimos PostgreSQL.",
     "Trama. Payments: Stripe, 2 % fee, opened in 2019.",
     "Nothing of note here.",
+    "Licence: EUPL-2.0.",
 )
 
 
@@ -67,6 +68,8 @@ def test_pieces_give_the_same_text_as_the_whole() -> None:
         # What the visitor brought is no reason to cite: PostgreSQL alone supports nothing here.
         ("Does the PostgreSQL shop take cards?", "PostgreSQL and Stripe [1].", "PostgreSQL and Stripe [2]."),
         ("¿Usa PostgreSQL?", "Usa PostgreSQL [3].", "Usa PostgreSQL [1]."),
+        # Numbers of a name are no numbers: `0` and `2` stand in other passages as well.
+        ("Which licence?", "EUPL-2.0 [4]", "EUPL-2.0 [4]"),
     ],
 )  # fmt: skip
 def test_a_sentence_rests_on_all_passages_that_bring_something_new(

@@ -287,6 +287,7 @@ INVENTED = [
         "It is hosted at",
     ),
     ("projects/pan-a-las-siete", "Usa iOS y k8s.", "iOS", "technology", "Usa"),
+    ("projects/pan-a-las-siete", "Usa más I/O de disco.", "I/O", "technology", "Usa más"),
 ]
 
 

@@ -27,7 +27,7 @@ from corpus.text import STOP_WORDS, content_words, fold
 
 MARKS = re.compile(r"[ \t]{0,4}(?:\[\d{1,4}\])+")
 SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]+[\"')»”*_]*\s+|\n")
-FIGURES = re.compile(r"(?<!\w)(?<![^\W\d_]-)\d+(?:[.,]\d+)*")  # not that of «GPL-3.0»
+FIGURES = re.compile(r"(?<!\w)(?<![^\W\d_]-)(?<!\d[.,])\d+(?:[.,]\d+)*")  # not that of «GPL-3.0»
 FIRST_WORD = re.compile(r"[^\w\n]{0,20}([A-ZÁÉÍÓÚÑÜ][^\W\d_]+)")
 MOST_SENTENCE_CHARS = 600  # names further back belong to something else
 NAME_WEIGHT = 3.0

@@ -194,6 +194,8 @@ class Judge:
                 known = self._evidence.near([f"n{day}" for day in days], named, DATE_NEAR)
             return None if known else "date"
         parts = PIECE.findall(token) if "." not in token else re.split(r"[-/_&'’:]", token)
+        if len(parts) > 1 and all(len(part) == 1 and part.isupper() for part in parts):
+            return "technology"  # «I/O»: no letter of it says anything
         for at, part in enumerate(parts):
             following = fold(parts[at + 1]) if at + 1 < len(parts) else ""
             if kind := self._piece(part, following, starts=starts and not at):
