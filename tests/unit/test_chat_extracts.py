@@ -88,6 +88,30 @@ def test_a_line_that_was_wrapped_is_one_sentence_and_an_item_is_its_own() -> Non
     assert best_sentences(passage(wrapped), "sew", 20) == "Then we sew"
 
 
+TABLE = """The limits:
+
+| Resource   | Limit per page |
+|------------|----------------|
+| HTML       | 30 kB          |
+| JavaScript | 50 kB          |
+
+For a page we need:
+
+- a title
+- one picture"""
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("What is the limit of JavaScript per page?", "JavaScript 50 kB"),
+        ("Which page do we need?", "For a page we need: a title"),
+    ],
+)
+def test_the_head_of_a_table_and_of_a_list_is_no_sentence(question: str, sentence: str) -> None:
+    assert best_sentences(passage(TABLE), question, 200, alone=True) == sentence
+
+
 def test_across_languages_the_nearest_window_decides() -> None:
     """«¿Con qué se paga?» shares no word with its answer."""
     parts = windows(SHOP)

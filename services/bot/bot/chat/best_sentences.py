@@ -27,6 +27,7 @@ LINK = re.compile(
 CLOSING_MARK = re.compile(r"(?<![*`_])[*`_]+(?=[,.;:!?)])")
 # A line that does not go on the sentence above it: of a list, a table, a heading, a quote, a fence.
 NEW_LINE = re.compile(r"\n(?=\s{0,8}(?:[-*+|#>]|\d{1,3}[.)]\s|```|~~~))")
+TABLE_RULE = re.compile(r"\s{0,8}\|?[\s:|-]{3,2000}")
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
 SPACE = re.compile(r"\s+")
 
@@ -55,6 +56,7 @@ def best_sentences(
     scores = [
         len(asked & {_stem(word) for word in words(sentence)})
         + WINDOW_WORDS * (sentence[:ENDS] in nearest or sentence[-ENDS:] in nearest)
+        - sentence.endswith(":")  # of a table
         for sentence in sentences
     ]
     first = last = max(range(len(sentences)), key=lambda i: (scores[i], -i))
@@ -84,10 +86,23 @@ def plain_text(markdown: str) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    """Sentences, items and rows in order, as plain text; those without a letter or digit left out."""
+    """Sentences, items and rows in order, as plain text; those without a letter or digit left out.
+
+    The head of a table says nothing and is left out, too; what ends with a colon goes on in the next one.
+    """
     lines = (line for block in BLOCK_END.split(text) for line in NEW_LINE.split(block))
-    found = (part for line in lines for part in SENTENCE_END.split(plain_text(line)))
-    return [part for part in found if WORD.search(part)]
+    found: list[str] = []
+    head = ""  # a row that turns out to be the head of a table where a rule follows
+    for line in lines:
+        if TABLE_RULE.fullmatch(line) and head and found[-1:] == [head]:
+            found.pop()
+            continue
+        parts = [part for part in SENTENCE_END.split(plain_text(line)) if WORD.search(part)]
+        head = parts[0] if line.lstrip().startswith("|") and len(parts) == 1 else ""
+        if parts and not head and found and found[-1].endswith(":"):
+            parts[0] = f"{found.pop()} {parts[0]}"
+        found += parts
+    return found
 
 
 def _stem(word: str) -> str:
