@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -162,6 +163,20 @@ def test_a_year_without_a_job_is_said_to_have_none(index: Index) -> None:
     answer = asked(index, "Where did you work in 2009?")
     assert answer is not None
     assert answer.text.startswith("By the dates that the site gives, no work experience in 2009.")
+
+
+def test_what_goes_on_is_not_said_of_years_to_come(index: Index) -> None:
+    answer = asked(index, "Where do you work in 2031?")
+    assert answer is not None
+    assert "no work experience in 2031" in answer.text
+
+
+def test_marks_and_links_of_a_name_do_not_go_live(tmp_path: Path) -> None:
+    cv = "# CV\n\n## Experience\n\n- [Click](https://evil.example) *Ltd* `x`, Jan 2020 – Mar 2021\n"
+    for hostile in indexed_cv(cv, tmp_path):
+        answer = asked(hostile, "Where have you worked?")
+        assert answer is not None
+        assert "- **Click Ltd x**: 1 year 3 months (Jan 2020 – Mar 2021) [1]" in answer.text
 
 
 def test_jobs_that_are_items_of_one_list_are_told_apart(listed: Index) -> None:

@@ -7,6 +7,8 @@ from datetime import date
 
 from msgspec import Struct
 
+from bot.chat.best_sentences import plain_text
+from bot.chat.extracts import escape
 from bot.chat.work_history import phrases
 from bot.chat.work_history.entries import Entry
 from bot.chat.work_history.questions import WorkQuestion
@@ -37,13 +39,13 @@ def answer(
     shown = _selected(question, meant, others, today)
     numbered = _Numbered()
     notes = [
-        f"{note.text} {numbered.marks(note.spans, jobs)}"
+        f"{_shown(note.text)} {numbered.marks(note.spans, jobs)}"
         for note in _together(question, jobs, language, today)
     ]
 
     def line(job: Entry) -> str:
         dates = told(job.span, language, today) or job.span.text
-        return f"- **{job.name}**: {dates} {numbered.marks([job.span], jobs)}"
+        return f"- **{_shown(job.name)}**: {_shown(dates)} {numbered.marks([job.span], jobs)}"
 
     lines = [line(job) for job in shown]
     about = ""
@@ -52,7 +54,7 @@ def answer(
     values = {
         "about": about,
         "year": question.year,
-        "names": ", ".join(job.name for job in others),
+        "names": _shown(", ".join(job.name for job in others)),
         "n": len(shown),
         "entries": phrases.ENTRIES[language][len(shown) != 1],
     }
@@ -90,7 +92,7 @@ def _selected(
 ) -> list[Entry]:
     match question.form:
         case "at":
-            return [job for job in meant if _covers(job.span, str(question.year))]
+            return [job for job in meant if _covers(job.span, str(question.year), today)]
         case "current":
             return [job for job in meant if job.span.end is None]
         case "latest":
@@ -121,6 +123,11 @@ def _together(
     return []
 
 
-def _covers(span: Span, year: str) -> bool:
-    """Whether a range goes on in some month of a year."""
-    return span.start[:4] <= year and (span.end is None or year <= span.end[:4])
+def _covers(span: Span, year: str, today: date) -> bool:
+    """Whether a range goes on in some month of a year; one that is open goes on to this year."""
+    return span.start[:4] <= year <= (span.end or today.isoformat())[:4]
+
+
+def _shown(text: str) -> str:
+    """A name as the page writes it, so that no mark or link of it goes live in the answer."""
+    return escape(plain_text(text))
