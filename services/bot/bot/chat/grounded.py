@@ -7,11 +7,9 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import UTC, date, datetime
 
-from msgspec import Struct
-
-from bot.chat import catalogue, catalogue_questions, phrases, work_history
 from bot.chat.admission import Ticket
-from bot.chat.catalogue_questions import CatalogueQuestion
+from bot.chat.asked import Asked
+from bot.chat.at_once import AtOnce
 from bot.chat.dispatch import Dispatcher
 from bot.chat.errors import ModelLoading, ModelTimeout, ModelUnavailable, WaitedTooLong
 from bot.chat.events import Chunk, Event, Sources
@@ -19,32 +17,18 @@ from bot.chat.extracts import Reason
 from bot.chat.found import Found
 from bot.chat.generate import Answered, Declined, Task
 from bot.chat.halves import left_open
-from bot.chat.history import questions
-from bot.chat.known import Recording, replay
-from bot.chat.ports import Finished, IndexState, Message, Ports
+from bot.chat.known import Recording
+from bot.chat.ports import Finished, IndexState, Ports
 from bot.chat.prepared import Prepared
 from bot.chat.reading import Reading
 from bot.chat.retrieve import Retriever
-from bot.chat.sources import listed, sources_of
+from bot.chat.sources import listed
 from bot.chat.threads import Threads
 from bot.chat.turn import Turn
-from corpus.reader import Index, Page
+from corpus.reader import Page
 from corpus.settings import Settings
 
 log = logging.getLogger("bot.chat")
-
-
-class Asked(Struct, frozen=True, kw_only=True):
-    """One question within its conversation."""
-
-    question: str
-    past: tuple[Message, ...]
-    conversation_id: str | None
-    """None where nobody will go on from the answer."""
-    first: bool = False
-    """Nothing was said before, so that the answer suits everybody who asks the same."""
-    suggested: bool = False
-    """The bot asks itself, to have the answer ready."""
 
 
 class Grounded:
@@ -61,11 +45,11 @@ class Grounded:
         today: Callable[[], date] = lambda: datetime.now(UTC).date(),
     ) -> None:
         """`on_page` is told which page each answer rests on."""
-        self._today = today
         self._settings = settings
         self._retriever = Retriever(settings, ports.embedder)
         self._dispatcher = dispatcher
         self._prepared = prepared
+        self._at_once = AtOnce(prepared, today)
         self._reading = Reading(
             settings.rag, Threads(settings.conversations.ttl_seconds), today=today
         )
@@ -79,7 +63,7 @@ class Grounded:
         Raises:
             ChatError: see bot.chat.errors.
         """
-        if (ready := self._at_once(state.index, asked, turn)) is not None:
+        if (ready := self._at_once.answer(state.index, asked, turn)) is not None:
             for event in ready:
                 yield event
             return
@@ -124,42 +108,11 @@ class Grounded:
     def _offered(self, found: Found, turn: Turn) -> tuple[str, ...]:
         return self._prepared.shown(found.index, turn.language)
 
-    def _at_once(self, index: Index | None, asked: Asked, turn: Turn) -> list[Event] | None:
-        """The events of an answer that needs neither search nor model; None for all others."""
-        if index is None:
-            return turn.fixed(phrases.NO_INDEX[turn.language], "refusal")
-        if wanted := self._listed(index, asked):
-            answer = catalogue.answer_all(wanted, index, turn.language)
-            turn.retrieved()
-            return [listed(answer.documents), *turn.fixed(answer.text, "catalogue")]
-        jobs = work_history.entries(index, turn.language)
-        if (about := work_history.read(asked.question, jobs)) is not None:
-            told = work_history.answer(about, jobs, turn.language, self._today())
-            turn.retrieved()
-            numbered = list(enumerate(told.passages, start=1))
-            sources = sources_of(index, numbered, asked.question, None)
-            return [sources, *turn.fixed(told.text, "catalogue")]
-        if asked.first and not asked.suggested:
-            known = self._prepared.find(index, asked.question, turn.language)
-            if known is not None:
-                return replay(known, turn)
-        return None
-
     def _declined(self, found: Found, turn: Turn, finished: Finished) -> list[Event]:
         """What is said where the model found no answer."""
         if found.retrieved.unanswered and (quoted := found.quoted_half(turn, finished)):
             return quoted
         return found.refusal(self._offered(found, turn), turn, finished)
-
-    def _listed(self, index: Index, asked: Asked) -> tuple[CatalogueQuestion, ...]:
-        """The questions for the catalogue that the message is made of; nothing where it is any other."""
-        if several := catalogue_questions.read_several(asked.question, index):
-            return several
-        wanted = catalogue_questions.read_question(asked.question, index)
-        if wanted is None and asked.past:
-            earlier = questions(asked.past)
-            wanted = catalogue_questions.read_next_question(asked.question, earlier, index)
-        return () if wanted is None else (wanted,)
 
     async def _speak(
         self, found: Found, task: Task, page: Page | None, turn: Turn, ticket: Ticket

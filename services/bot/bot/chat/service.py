@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from bot.chat import history, phrases
 from bot.chat.admission import Admission, Ticket
+from bot.chat.asked import Asked
 from bot.chat.context import Context
 from bot.chat.dispatch import Dispatcher
 from bot.chat.errors import ChatError, Restarting
 from bot.chat.events import Done, Event, Failed, Start
 from bot.chat.generate import Answered, Declined, Generator, Task
-from bot.chat.grounded import Asked, Grounded
+from bot.chat.grounded import Grounded
 from bot.chat.ports import IndexState, Message, Ports
 from bot.chat.prepared import Prepared
 from bot.chat.smalltalk import recognise
