@@ -117,6 +117,21 @@ def test_a_word_or_two_that_ask_nothing_are_a_topic(
     assert later[-1].content.startswith(f"{asked}\n")
 
 
+@pytest.mark.parametrize(
+    ("asked", "language", "read"),
+    [
+        ("yes please!", "en", "yes please, tell me what else the passages say about it."),
+        ("Sí", "es", "Sí, cuéntame qué más dicen los pasajes sobre eso."),
+        ("yes, in Go", "en", "yes, in Go"),
+        ("no", "en", "no"),
+    ],
+)
+def test_a_yes_behind_an_answer_asks_for_more(asked: str, language: Language, read: str) -> None:
+    said = (Message(role="user", content="x"), Message(role="assistant", content="y"))
+    later = build(PersonaSettings(), context(passage("one")), said, asked, language)
+    assert later[-1].content.startswith(f"{read}\n")
+
+
 def test_passages_are_numbered_from_one_with_their_breadcrumb() -> None:
     text = system_text(
         PERSONA, context(passage("A"), passage("B", "CV", ""), passage("C", "", "")), "en"

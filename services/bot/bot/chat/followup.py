@@ -23,6 +23,7 @@ ASSENT = frozenset(
     "resume resumelo elaborate details detalles ejemplo example mejor better explicamelo repite repitelo "
     "repeat again vez aclara aclaralo clarify simple simpler sencillo resumen summary seguro".split()
 )
+AGREEING = frozenset("si claro vale venga dale yes yeah yep sure ok okay please por favor".split())
 NEW_SUBJECT = re.compile(
     r"\s{0,9}(?:otra (?:cosa|pregunta|duda)|(?:cambiando|cambio) de tema|por cierto|something else"
     r"|(?:an)?other (?:question|thing|topic)|(?:on )?a different (?:topic|note|question)"
@@ -42,6 +43,12 @@ def new_subject(message: str) -> str | None:
     """The question behind «Something else:»; None where nothing of the kind is said."""
     announced = NEW_SUBJECT.match(message)
     return message[announced.end() :] if announced else None
+
+
+def agrees(message: str) -> bool:
+    """Whether a message is nothing but a yes."""
+    spoken = words(message)
+    return bool(spoken) and AGREEING.issuperset(spoken)
 
 
 def is_foreign(message: str, holds: Callable[[str], bool]) -> bool:

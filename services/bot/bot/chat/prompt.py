@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.chat.context import Context, Excerpt, Note
+from bot.chat.followup import agrees
 from bot.chat.ports import LanguageModel, Message
 from bot.chat.sanitize import neutralise
+from bot.chat.several import MARKS
 from corpus.model import Language
 from corpus.reader import Passage
 from corpus.settings import PersonaSettings, ProviderSettings
@@ -50,6 +52,11 @@ TOPIC: dict[Language, str] = {
     "es": "¿Qué dicen los pasajes sobre {topic}?",
     "en": "What do the passages say about {topic}?",
 }
+GO_ON: dict[Language, str] = {
+    "es": "{message}, cuéntame qué más dicen los pasajes sobre eso.",
+    "en": "{message}, tell me what else the passages say about it.",
+}
+"""A yes behind an answer. Left alone, a model of 1.5B says the same sentence again."""
 TOPIC_WORDS = 2
 """A message of so few words that begins a talk and asks nothing, such as «tidecalc», is a topic: left
 alone, a model of 1.5B repeats it or finds no answer to it."""
@@ -83,6 +90,8 @@ def user_text(
     """
     if opens and "?" not in question and 0 < len(words(question)) <= TOPIC_WORDS:
         question = TOPIC[language].format(topic=question.strip())
+    elif not opens and agrees(question):
+        question = GO_ON[language].format(message=question.strip(MARKS))
     parts = [f"{neutralise(question)}\n{tail(context, language, opens=opens)}"]
     if notes:
         parts.insert(0, "\n".join(neutralise(note.text) for note in notes))
