@@ -210,6 +210,18 @@ async def test_a_question_about_jobs_needs_no_model(
         assert isinstance(sources, Sources)
         assert [each.section for each in sources.passages] == ["Experience — Metrimex — Engineer"]
         assert (stage.model.prompts, stage.embedder.questions) == ([], [])
+        half = await stage.ask("Where did you work in 2025 and what was your salary?")
+        assert done(half).route == "catalogue"
+        assert "- **Metrimex — Engineer**: 2 years (Jul 2024 – Jun 2026) [1]" in text(half)
+        assert text(half).endswith("This site says nothing about “what was your salary”.")
+        assert stage.model.prompts == []
+
+
+async def test_a_task_is_refused_though_the_search_finds_something(stage: Stage) -> None:
+    stage.near()
+    events = await stage.ask("Write a quicksort for the shop")
+    assert done(events).route == "refusal"
+    assert stage.model.prompts == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from bot.chat import phrases
 from bot.chat.best_sentences import best_sentences
+from bot.chat.catalogue import CatalogueAnswer
 from bot.chat.context import Context
 from bot.chat.events import Event, Sources
 from bot.chat.extracts import MOST_QUOTES, QUOTE_CHARS, Reason, extracts
@@ -16,9 +17,10 @@ from bot.chat.halves import in_plain_words
 from bot.chat.ports import Finished
 from bot.chat.retrieved import Retrieved
 from bot.chat.search import Hit
-from bot.chat.sources import sources_of
+from bot.chat.sources import listed, sources_of
 from bot.chat.suggestions import question_about
 from bot.chat.turn import Turn
+from bot.chat.work_history import WorkAnswer
 from corpus.model import Language
 from corpus.reader import Index, Passage
 
@@ -41,6 +43,12 @@ class Found(Struct, frozen=True, kw_only=True):
         """The passages of a context under these numbers of the visitor's."""
         places = {label: n for n, label in enumerate(context.labels)}
         return self._named([(label, context.passages[places[label]]) for label in sorted(labels)])
+
+    def listed(self, listing: CatalogueAnswer | WorkAnswer) -> Sources:
+        """The pages or passages of a list, numbered as in its text."""
+        if isinstance(listing, CatalogueAnswer):
+            return listed(listing.documents)
+        return self._named(list(enumerate(listing.passages, start=1)))
 
     def sentences(self, passage: Passage, most_chars: int = QUOTE_CHARS) -> str:
         """What of a passage answers the question, as one plain line."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from datetime import UTC, date, datetime
+from datetime import date
 
 from bot.chat.admission import Ticket
 from bot.chat.asked import Asked
@@ -22,8 +22,8 @@ from bot.chat.ports import Finished, IndexState, Ports
 from bot.chat.prepared import Prepared
 from bot.chat.reading import Reading
 from bot.chat.retrieve import Retriever
-from bot.chat.sources import listed
 from bot.chat.threads import Threads
+from bot.chat.today import utc_today
 from bot.chat.turn import Turn
 from corpus.reader import Page
 from corpus.settings import Settings
@@ -42,11 +42,11 @@ class Grounded:
         prepared: Prepared,
         *,
         on_page: Callable[[Page], None],
-        today: Callable[[], date] = lambda: datetime.now(UTC).date(),
+        today: Callable[[], date] = utc_today,
     ) -> None:
         """`on_page` is told which page each answer rests on."""
         self._settings = settings
-        self._retriever = Retriever(settings, ports.embedder)
+        self._retriever = Retriever(settings, ports.embedder, today=today)
         self._dispatcher = dispatcher
         self._prepared = prepared
         self._at_once = AtOnce(prepared, today)
@@ -83,7 +83,7 @@ class Grounded:
         found = Found(index=state.index, retrieved=retrieved)
         if (listing := retrieved.listing) is not None:
             text = listing.text + found.remarks(turn.language)
-            for event in (listed(listing.documents), *turn.fixed(text, "catalogue")):
+            for event in (found.listed(listing), *turn.fixed(text, "catalogue")):
                 yield event
             return
         if not retrieved.decision.answerable:

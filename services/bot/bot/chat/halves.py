@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from bot.chat.attributes import missing_attributes
+from bot.chat.catalogue import CatalogueAnswer
 from bot.chat.gate import Decision
 from bot.chat.guard.completion import CITATIONS
 from bot.chat.guard.numbers import NUMBER, NUMBER_WORDS
@@ -117,8 +118,10 @@ def in_plain_words(part: str) -> str:
 def _is_unanswered(
     part: Retrieved, whole: Retrieved, holds: Callable[[str], bool], cut: float
 ) -> bool:
-    if part.listing is not None:
+    if isinstance(part.listing, CatalogueAnswer):
         return not part.listing.documents
+    if part.listing is not None:
+        return not part.listing.passages
     if unmentioned(part.query, holds):
         return True
     hits = (*part.evidence.hits[:NEAREST], *whole.evidence.hits)

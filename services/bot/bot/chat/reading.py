@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from bot.chat.search import Hit
 from bot.chat.several import asks_several
 from bot.chat.threads import Thread, Threads
 from bot.chat.timing_notes import time_notes
+from bot.chat.today import utc_today
 from corpus.model import Language
 from corpus.reader import Index, Page
 from corpus.settings import RagSettings
@@ -33,7 +34,7 @@ class Reading:
         settings: RagSettings,
         threads: Threads,
         *,
-        today: Callable[[], date] = lambda: datetime.now(UTC).date(),
+        today: Callable[[], date] = utc_today,
     ) -> None:
         self._today = today
         self._settings = settings

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import date
 
 from msgspec.structs import replace
 
-from bot.chat import catalogue, catalogue_questions
+from bot.chat import catalogue, catalogue_questions, work_history
 from bot.chat.attributes import without_missing
 from bot.chat.calibrations import calibration_for
+from bot.chat.catalogue import CatalogueAnswer
 from bot.chat.followup import (
     FOREIGN_SHARE,
     is_foreign,
@@ -18,14 +20,17 @@ from bot.chat.followup import (
     points_back,
     with_context,
 )
-from bot.chat.gate import Calibration, decide
+from bot.chat.gate import Calibration, Decision, decide
 from bot.chat.halves import in_plain_words, one_half, without_unmentioned
 from bot.chat.history import questions
 from bot.chat.ports import IndexState, Message, QueryEmbedder
 from bot.chat.retrieved import Retrieved
 from bot.chat.search import Evidence, search
 from bot.chat.several import MARKS, parts
+from bot.chat.tasks import is_task
 from bot.chat.time_questions import time_question
+from bot.chat.today import utc_today
+from bot.chat.work_history import WorkAnswer
 from corpus.errors import EmbeddingError
 from corpus.model import Language
 from corpus.reader import Index
@@ -39,7 +44,14 @@ log = logging.getLogger("bot.chat")
 class Retriever:
     """Searches the index in service and asks the gate."""
 
-    def __init__(self, settings: Settings, embedder: QueryEmbedder) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        embedder: QueryEmbedder,
+        *,
+        today: Callable[[], date] = utc_today,
+    ) -> None:
+        self._today = today
         self._settings = settings
         self._embedder = embedder
 
@@ -78,10 +90,7 @@ class Retriever:
         whole = await self._search(index, state, message, language)
         asked = parts(message)
         if len(asked) > 1:
-            lists = [
-                catalogue.answer(wanted, index, language) if wanted else None
-                for wanted in catalogue_questions.read_parts(asked, index)
-            ]
+            lists = self._lists(index, asked, language)
             found = [
                 replace(await self._search(index, state, part, language), listing=listing)
                 for part, listing in zip(asked, lists, strict=True)
@@ -91,7 +100,26 @@ class Retriever:
                 return half
         elif (half := await self._without_missing(index, state, whole, language)) is not None:
             return half
-        return without_unmentioned(whole, index.holds)
+        one = without_unmentioned(whole, index.holds)
+        if is_task(message, index.holds):
+            one = replace(one, decision=Decision(answerable=False, logit=one.decision.logit))
+        return one
+
+    def _lists(
+        self, index: Index, asked: Sequence[str], language: Language
+    ) -> list[CatalogueAnswer | WorkAnswer | None]:
+        """What the catalogue or the dates of jobs answer to each part."""
+        jobs = work_history.entries(index, language)
+        found: list[CatalogueAnswer | WorkAnswer | None] = []
+        for part, pages in zip(asked, catalogue_questions.read_parts(asked, index), strict=True):
+            about = work_history.read(part, jobs)
+            if pages is not None:
+                found.append(catalogue.answer(pages, index, language))
+            elif about is not None:
+                found.append(work_history.answer(about, jobs, language, self._today()))
+            else:
+                found.append(None)
+        return found
 
     async def _without_missing(
         self, index: Index, state: IndexState, whole: Retrieved, language: Language

@@ -8,6 +8,7 @@ from bot.chat.catalogue import CatalogueAnswer
 from bot.chat.gate import Decision
 from bot.chat.search import Evidence
 from bot.chat.time_questions import TimeQuestion
+from bot.chat.work_history import WorkAnswer
 from corpus.vectors import Vector
 
 
@@ -25,7 +26,7 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     unanswered: str = ""
     """The part of the question that the site does not answer, in the visitor's words; `query` is the
     other part."""
-    listing: CatalogueAnswer | None = None
-    """What the catalogue answers to `query`, where it is one part of a question of two."""
+    listing: CatalogueAnswer | WorkAnswer | None = None
+    """What the index answers to `query` without a model, where it is one part of a question of two."""
     unmentioned: tuple[str, ...] = ()
     """Technologies the question names and the site does not."""
