@@ -30,7 +30,7 @@ from bot.adapters.build import open_ports
 from bot.chat.citations import CitationFilter
 from bot.chat.events import Chunk, Done
 from bot.chat.opening import Opening
-from bot.chat.ports import LanguageModel, Message, ModelEvent, TextDelta
+from bot.chat.ports.model import LanguageModel, Message, ModelEvent, TextDelta
 from bot.chat.service import Ask, ChatService
 from corpus.settings import Settings
 from native.chosen import chosen_models

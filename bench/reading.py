@@ -32,7 +32,8 @@ from bot.adapters.build import open_ports
 from bot.chat import prompt
 from bot.chat.found import Found
 from bot.chat.opening import Opening
-from bot.chat.ports import Message, Ports, TextDelta
+from bot.chat.ports import Ports
+from bot.chat.ports.model import Message, TextDelta
 from bot.chat.reading import Reading
 from bot.chat.retrieve import Retriever
 from bot.chat.threads import Threads

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Collection
 from typing import Literal
 
-from bot.chat.ports import Finished, Prefix, PromptProgress, Restored, StateStats, Warmed
+from bot.chat.ports.model import Finished, PromptProgress
+from bot.chat.ports.states import Prefix, Restored, StateStats, Warmed
 from bot.chat.states import Outcome, judge
 
 TOKENS = 700

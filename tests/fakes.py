@@ -27,19 +27,11 @@ from bot.chat.events import (
     Timings,
     Usage,
 )
-from bot.chat.ports import (
-    Answers,
-    Finished,
-    IndexLease,
-    IndexState,
-    Limiter,
-    Message,
-    ModelEvent,
-    Ports,
-    ReindexReport,
-    TextDelta,
-    VoteJournal,
-)
+from bot.chat.ports import Ports
+from bot.chat.ports.feedback import Answers, VoteJournal
+from bot.chat.ports.index import IndexLease, IndexState, ReindexReport
+from bot.chat.ports.model import Finished, Message, ModelEvent, TextDelta
+from bot.chat.ports.sharing import Limiter
 from bot.chat.prepared import Prepared
 from bot.chat.service import Ask, ChatService, Info
 from bot.chat.states import NoStates

@@ -11,7 +11,8 @@ import pytest
 from bot.adapters.llamacpp import LlamaServer
 from bot.adapters.states.build import open_states
 from bot.adapters.states.slot_states import SlotStates
-from bot.chat.ports import Finished, Message, Prefix, Restored, TextDelta, Warmed
+from bot.chat.ports.model import Finished, Message, TextDelta
+from bot.chat.ports.states import Prefix, Restored, Warmed
 from corpus.settings import ProviderSettings, Settings
 from tests.conftest import ModelServer, serve
 

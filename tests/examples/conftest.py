@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import httpx
     from playwright.sync_api import Browser, Page, Route
 
-    from bot.chat.ports import Limiter, Verdict
+    from bot.chat.ports.sharing import Limiter, Verdict
     from tests.examples.recorder import Recorder
     from tests.live_server import LiveServer
     from tests.widget.conftest import Watched

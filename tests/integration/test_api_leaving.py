@@ -14,7 +14,7 @@ from bot.api.timing import Timing
 from bot.app import create_app
 from bot.chat.admission import Ticket
 from bot.chat.events import Chunk, Event
-from bot.chat.ports import Finished, TextDelta
+from bot.chat.ports.model import Finished, TextDelta
 from bot.chat.service import Ask, ChatService
 from corpus.settings import Settings
 from tests.fakes import DONE, HANG, SOURCES, FakeModel, Gate, ScriptedChat, fake_ports

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from bot.adapters.limiter import LocalLimiter
-from bot.chat.ports import Verdict
+from bot.chat.ports.sharing import Verdict
 from corpus.settings import RateLimitSettings
 from tests.clock import Clock
 from tests.fakes import fake_ports

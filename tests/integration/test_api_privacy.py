@@ -12,7 +12,7 @@ import pytest
 from bot.app import create_app
 from bot.chat.errors import ModelInterrupted, ModelUnavailable
 from bot.chat.events import Chunk
-from bot.chat.ports import TextDelta
+from bot.chat.ports.model import TextDelta
 from bot.log import JsonFormatter, TextFormatter
 from corpus.settings import Settings
 from tests.captured_log import captured_log

@@ -16,7 +16,7 @@ from bot.adapters.known_answers import open_known_answers
 from bot.chat import errors, phrases
 from bot.chat.admission import Ticket
 from bot.chat.events import Chunk, Done, Event, Failed, Progress, Queued, Sources, Start
-from bot.chat.ports import Finished, Message, PromptProgress, TextDelta
+from bot.chat.ports.model import Finished, Message, PromptProgress, TextDelta
 from bot.chat.prompt import INSIST, NATIVE_TAIL, NO_ANSWER, POINTED_TAIL
 from bot.chat.service import Ask, ChatService
 from corpus.errors import EmbedderUnavailable

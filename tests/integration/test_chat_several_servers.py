@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from bot.chat.errors import ModelInterrupted, ModelUnavailable
 from bot.chat.events import Chunk, Done, Event, Failed, Queued
-from bot.chat.ports import ChatServer, Finished, PromptProgress, TextDelta
+from bot.chat.ports import ChatServer
+from bot.chat.ports.model import Finished, PromptProgress, TextDelta
 from bot.chat.service import Ask, ChatService
 from corpus.reader import Index
 from corpus.settings import PersonaSettings, RagSettings, Settings

@@ -23,7 +23,7 @@ from bot.chat.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from bot.chat.ports import Finished, Message, ModelEvent, PromptProgress, TextDelta
+from bot.chat.ports.model import Finished, Message, ModelEvent, PromptProgress, TextDelta
 from corpus.settings import ProviderSettings
 from tests.fake_llama import FakeLlama, Reply, overflow_body, server_error
 

@@ -22,7 +22,8 @@ from bot.adapters.states.slot import SlotServer
 from bot.adapters.states.slot_states import SlotStates
 from bot.adapters.states.store import FIRST_GUESS_BYTES, StateStore
 from bot.chat.errors import ContextOverflow, ModelError, ModelUnavailable
-from bot.chat.ports import Finished, Message, Prefix, PromptProgress, Restored, Warmed
+from bot.chat.ports.model import Finished, Message, PromptProgress
+from bot.chat.ports.states import Prefix, Restored, Warmed
 from corpus.settings import ProviderSettings
 from tests.clock import Clock
 from tests.fake_llama import FakeLlama, Reply

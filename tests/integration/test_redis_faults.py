@@ -14,7 +14,7 @@ import pytest
 from bot.adapters.redis_limiter import RedisLimiter
 from bot.adapters.redis_link import MAX_CONNECTIONS
 from bot.adapters.redis_state import State
-from bot.chat.ports import StateUnavailable
+from bot.chat.ports.sharing import StateUnavailable
 from corpus.settings import RateLimitSettings
 from native.ports import free_port
 from tests.clock import AheadClock

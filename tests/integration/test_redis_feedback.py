@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from bot.adapters.redis_feedback import RedisAnswers
 from bot.chat.feedback import question_hash
-from bot.chat.ports import RatedAnswer, Vote, VotedAnswer
+from bot.chat.ports.feedback import RatedAnswer, Vote, VotedAnswer
 from corpus.settings import FeedbackSettings
 from tests.redis_server import RedisServer, eventually, replica, serve_redis
 

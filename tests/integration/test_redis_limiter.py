@@ -14,7 +14,7 @@ import pytest
 
 from bot.adapters.redis_keys import DaySecret
 from bot.adapters.redis_limiter import RedisLimiter
-from bot.chat.ports import AddressLimiter
+from bot.chat.ports.sharing import AddressLimiter
 from corpus.settings import RateLimitSettings
 from tests.clock import AheadClock
 from tests.redis_server import RedisServer, replica, serve_redis

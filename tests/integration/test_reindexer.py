@@ -12,7 +12,7 @@ import pytest
 
 from bot.adapters.reindexer import COMMAND, SubprocessReindexer
 from bot.chat.errors import ReindexFailed
-from bot.chat.ports import ReindexReport
+from bot.chat.ports.index import ReindexReport
 
 pytestmark = pytest.mark.anyio
 SUMMARY = '{"indexed_files": 7, "total_chunks": 42, "duration_ms": 1234, "other": "field"}'

@@ -13,7 +13,7 @@ from bot.api.feedback import DECODER, MAX_BODY_BYTES, MAX_COMMENT_CHARS, VoteReq
 from bot.api.metrics import is_within
 from bot.api.problems import PROBLEMS, ProblemRaised
 from bot.api.requests import decode
-from bot.chat.ports import Rating, Reason, Vote
+from bot.chat.ports.feedback import Rating, Reason, Vote
 from tests.widget.stage import SITE
 
 ID = "Zz09_-" * 5

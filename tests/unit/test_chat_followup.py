@@ -8,7 +8,8 @@ import pytest
 
 from bot.chat.followup import is_foreign, may_lean, new_subject, points_back, with_context
 from bot.chat.history import MOST_TURNS, normalise, questions
-from bot.chat.ports import IndexState, Message
+from bot.chat.ports.index import IndexState
+from bot.chat.ports.model import Message
 from bot.chat.retrieve import Retriever
 from bot.chat.retrieved import Retrieved
 from corpus.model import Language

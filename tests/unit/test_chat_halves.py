@@ -13,7 +13,7 @@ from bot.chat.events import Chunk
 from bot.chat.found import Found
 from bot.chat.halves import in_plain_words, left_open, one_half, without_unmentioned
 from bot.chat.mentions import unmentioned
-from bot.chat.ports import Finished
+from bot.chat.ports.model import Finished
 from bot.chat.retrieved import Retrieved
 from bot.chat.search import Evidence, Hit
 from bot.chat.turn import Turn

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from bot.chat import prompt
 from bot.chat.events import Chunk, Done, Event, Failed, Progress, Sources, Start, Timings, Usage
 from bot.chat.known import Recording, identity_of, known_key, normalised, replay
-from bot.chat.ports import KnownAnswer
+from bot.chat.ports.known import KnownAnswer
 from bot.chat.turn import Turn
 from corpus.reader import Index
 from corpus.settings import PersonaSettings, Settings

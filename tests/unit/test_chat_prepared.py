@@ -9,7 +9,7 @@ import pytest
 
 from bot.adapters.known_answers import open_known_answers
 from bot.chat.events import Sources
-from bot.chat.ports import KnownAnswer
+from bot.chat.ports.known import KnownAnswer
 from bot.chat.prepared import Prepared
 from corpus.reader import Index
 from corpus.settings import KnownAnswerSettings, PersonaSettings, Settings

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from bot.chat.context import Context, Excerpt
-from bot.chat.ports import Message
+from bot.chat.ports.model import Message
 from bot.chat.prompt import (
     NATIVE_TAIL,
     NO_ANSWER,

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from bot.chat.ports import IndexState
+from bot.chat.ports.index import IndexState
 from bot.chat.retrieve import Retriever
 from bot.chat.search import RRF_K, Evidence, search
 from corpus.errors import EmbedderUnavailable, EmbeddingRejected

@@ -7,7 +7,8 @@ from typing import Literal
 
 import pytest
 
-from bot.chat.ports import Finished, Prefix, PromptStates, Restored, StateStats, Warmed
+from bot.chat.ports.model import Finished
+from bot.chat.ports.states import Prefix, PromptStates, Restored, StateStats, Warmed
 from bot.chat.states import NoStates, judge
 
 PREFIX = Prefix(text="rules and page")

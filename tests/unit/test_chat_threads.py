@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.chat.ports import Message
+from bot.chat.ports.model import Message
 from bot.chat.threads import MOST_THREAD_CHARS, MOST_THREADS, Thread, Threads
 from tests.clock import Clock
 

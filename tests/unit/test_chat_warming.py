@@ -12,7 +12,8 @@ import pytest
 from bot.adapters.known_answers import open_known_answers
 from bot.chat.admission import Admission, Ticket
 from bot.chat.errors import ModelUnavailable
-from bot.chat.ports import IndexState, KnownStores
+from bot.chat.ports.index import IndexState
+from bot.chat.ports.known import KnownStores
 from bot.chat.prepared import Prepared
 from bot.chat.warming import Warmer, prefix_of
 from corpus.model import Language

@@ -19,7 +19,7 @@ from bot.adapters.feedback import LocalAnswers
 from bot.adapters.feedback_file import VoteFile
 from bot.chat.events import Chunk, Done, Event, Failed, Route, Start
 from bot.chat.feedback import REMEMBERED_QUESTIONS, Feedback, Outcome, question_hash
-from bot.chat.ports import RatedAnswer, Vote, VotedAnswer
+from bot.chat.ports.feedback import RatedAnswer, Vote, VotedAnswer
 from corpus.settings import FeedbackSettings
 from tests.clock import Clock
 from tests.fakes import DONE, SOURCES

@@ -15,7 +15,7 @@ from bot.adapters.known_answers import (
     open_known_answers,
 )
 from bot.chat.known import known_key
-from bot.chat.ports import KnownAnswer, KnownKey
+from bot.chat.ports.known import KnownAnswer, KnownKey
 from corpus.settings import KnownAnswerSettings
 from tests.clock import Clock
 from tests.fakes import SOURCES

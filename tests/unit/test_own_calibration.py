@@ -21,7 +21,7 @@ from bot.calibration.store import (
 )
 from bot.chat.calibrations import KEYWORDS, SHIPPED, OwnCalibration, calibration_for
 from bot.chat.gate import Calibration
-from bot.chat.ports import IndexState
+from bot.chat.ports.index import IndexState
 from bot.chat.retrieve import Retriever
 from corpus.errors import IndexBusy
 from corpus.model import EmbeddingIdentity, IndexMeta

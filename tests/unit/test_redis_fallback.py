@@ -6,7 +6,7 @@ import pytest
 
 from bot.adapters.redis_fallback import LocalAllowances, network_bucket
 from bot.adapters.redis_meter import LocalBudget
-from bot.chat.ports import AddressLimiter
+from bot.chat.ports.sharing import AddressLimiter
 from corpus.settings import RateLimitSettings
 from tests.clock import Clock
 

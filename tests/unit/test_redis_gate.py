@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.api.timing import Timing
-from bot.chat.ports import StateUnavailable, Verdict
+from bot.chat.ports.sharing import StateUnavailable, Verdict
 from tests.fakes import HANG, fake_ports
 from tests.live_server import question, serve_scripted
 

@@ -10,7 +10,7 @@ from redis import exceptions
 
 from bot.adapters.redis_keys import DaySecret, conversation_key
 from bot.adapters.redis_link import MAX_CONNECTIONS, PasswordFile, RedisLink, problem_code
-from bot.chat.ports import StateUnavailable
+from bot.chat.ports.sharing import StateUnavailable
 from corpus.errors import SettingsError
 from corpus.settings import RedisSettings
 from corpus.settings_file import load_settings

@@ -9,7 +9,7 @@ import pytest
 
 from bot.adapters.redis_meter import TYPICAL_SECONDS, LocalBudget, MeteredModel
 from bot.chat.errors import Busy, ModelUnavailable
-from bot.chat.ports import TextDelta
+from bot.chat.ports.model import TextDelta
 from corpus.settings import RateLimitSettings
 from tests.clock import Clock
 from tests.fakes import HANG, FakeModel

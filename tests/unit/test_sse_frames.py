@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.adapters.llamacpp_wire import Answer
 from bot.adapters.sse_frames import FrameDecoder, FrameTooLong
 from bot.adapters.think_filter import ThinkFilter
-from bot.chat.ports import ModelEvent, PromptProgress, TextDelta
+from bot.chat.ports.model import ModelEvent, PromptProgress, TextDelta
 
 RECORDED = Path(__file__).parent.parent / "data" / "llama_stream.http"
 

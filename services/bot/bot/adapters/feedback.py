@@ -9,7 +9,7 @@ from time import monotonic
 
 from msgspec import Struct
 
-from bot.chat.ports import RatedAnswer, Vote, VotedAnswer
+from bot.chat.ports.feedback import RatedAnswer, Vote, VotedAnswer
 from corpus.settings import FeedbackSettings
 
 MAX_ANSWERS = 10_000

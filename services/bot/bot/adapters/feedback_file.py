@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from bot.chat.events import Route
-from bot.chat.ports import RatedAnswer, Rating, Reason, Vote
+from bot.chat.ports.feedback import RatedAnswer, Rating, Reason, Vote
 
 logger = logging.getLogger("bot.feedback")
 

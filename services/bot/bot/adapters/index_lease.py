@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
-from bot.chat.ports import IndexState
+from bot.chat.ports.index import IndexState
 from corpus.reader import Index
 
 

@@ -12,7 +12,7 @@ from time import monotonic
 from bot.adapters.index_identity import compare_identity, compare_probe, unusable_probe
 from bot.adapters.index_lease import FolderIndexLease, HeldIndex
 from bot.adapters.own_calibration import CalibrationFile, Judged
-from bot.chat.ports import IndexState, QueryEmbedder
+from bot.chat.ports.index import IndexState, QueryEmbedder
 from corpus.errors import CorpusError, EmbedderUnavailable, EmbeddingError
 from corpus.pointer import POINTER_NAME
 from corpus.reader import Index, open_index

@@ -16,7 +16,7 @@ from time import monotonic
 import msgspec
 from msgspec import Struct
 
-from bot.chat.ports import KnownAnswer, KnownKey, KnownStores
+from bot.chat.ports.known import KnownAnswer, KnownKey, KnownStores
 from corpus.durable import replace_file
 from corpus.settings import KnownAnswerSettings
 

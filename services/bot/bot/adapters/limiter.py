@@ -13,7 +13,7 @@ from hashlib import blake2b
 from ipaddress import IPv6Address, ip_address, ip_network
 from time import monotonic_ns
 
-from bot.chat.ports import Verdict
+from bot.chat.ports.sharing import Verdict
 from corpus.settings import RateLimitSettings
 
 MAX_KEYS = 10_000

@@ -21,7 +21,7 @@ from bot.adapters.llamacpp_wire import (
 from bot.adapters.sse_frames import FrameDecoder, FrameTooLong
 from bot.adapters.upstream import Upstream, body_pieces, read_beginning, send
 from bot.chat.errors import ModelError, ModelTimeout, ModelUnavailable
-from bot.chat.ports import Message, ModelEvent
+from bot.chat.ports.model import Message, ModelEvent
 from corpus.settings import ProviderSettings
 from corpus.token_estimate import estimated_tokens
 

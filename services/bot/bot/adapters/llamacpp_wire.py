@@ -21,7 +21,7 @@ from bot.chat.errors import (
     ModelLoading,
     ModelUnavailable,
 )
-from bot.chat.ports import Finished, Message, ModelEvent, PromptProgress, TextDelta
+from bot.chat.ports.model import Finished, Message, ModelEvent, PromptProgress, TextDelta
 from corpus.settings import ProviderSettings
 
 CHAT_ROUTE = "/v1/chat/completions"

@@ -10,7 +10,7 @@ from bot.adapters.redis_link import RedisLink
 from bot.adapters.redis_meter import LocalBudget
 from bot.adapters.redis_scripts import SPEND
 from bot.chat.errors import Busy
-from bot.chat.ports import StateUnavailable
+from bot.chat.ports.sharing import StateUnavailable
 from corpus.settings import RateLimitSettings
 
 

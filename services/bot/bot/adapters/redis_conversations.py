@@ -10,7 +10,7 @@ from bot.adapters.conversations import ID_BYTES, LocalConversations
 from bot.adapters.redis_keys import conversation_key
 from bot.adapters.redis_link import RedisLink
 from bot.adapters.redis_scripts import RESUME
-from bot.chat.ports import StateUnavailable
+from bot.chat.ports.sharing import StateUnavailable
 from corpus.settings import ConversationSettings
 
 MINTED = re.compile(r"[A-Za-z0-9_-]{32}")

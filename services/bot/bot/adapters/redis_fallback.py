@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from bot.adapters.limiter import AddressKeys, LocalLimiter
 from bot.adapters.redis_meter import LocalBudget
-from bot.chat.ports import Verdict
+from bot.chat.ports.sharing import Verdict
 from corpus.settings import RateLimitSettings
 
 

@@ -10,7 +10,8 @@ import msgspec
 from bot.adapters.feedback import LocalAnswers
 from bot.adapters.redis_keys import fetch_day_secret
 from bot.adapters.redis_link import RedisLink
-from bot.chat.ports import RatedAnswer, StateUnavailable, Vote, VotedAnswer
+from bot.chat.ports.feedback import RatedAnswer, Vote, VotedAnswer
+from bot.chat.ports.sharing import StateUnavailable
 from corpus.settings import FeedbackSettings
 
 

@@ -14,7 +14,7 @@ from bot.adapters.redis_fallback import LocalAllowances, network_limits, refused
 from bot.adapters.redis_keys import MODEL_KEY, PROBE_KEY, DaySecret, fetch_day_secret
 from bot.adapters.redis_link import RedisLink
 from bot.adapters.redis_scripts import TAKE
-from bot.chat.ports import StateUnavailable, Verdict
+from bot.chat.ports.sharing import StateUnavailable, Verdict
 from corpus.settings import RateLimitSettings
 
 MICROSECONDS = 1_000_000

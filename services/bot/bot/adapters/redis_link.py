@@ -21,7 +21,7 @@ from redis.credentials import CredentialProvider
 from redis.maint_notifications import MaintNotificationsConfig
 
 from bot.adapters.breaker import CircuitBreaker
-from bot.chat.ports import StateUnavailable
+from bot.chat.ports.sharing import StateUnavailable
 from corpus.settings import RedisSettings
 
 logger = logging.getLogger("bot.redis")

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Protocol
 
 from bot.chat.errors import Busy
-from bot.chat.ports import LanguageModel, Message, ModelEvent
+from bot.chat.ports.model import LanguageModel, Message, ModelEvent
 from corpus.settings import RateLimitSettings
 
 TYPICAL_SECONDS = 12.0  # first guess of one call of the model; replaced by what is measured

@@ -11,7 +11,8 @@ from bot.adapters.conversations import LocalConversations
 from bot.adapters.feedback import LocalAnswers
 from bot.adapters.redis_fallback import LocalAllowances
 from bot.adapters.redis_meter import LocalBudget, ModelBudget
-from bot.chat.ports import AddressLimiter, Answers, Conversations, SharedState
+from bot.chat.ports.feedback import Answers
+from bot.chat.ports.sharing import AddressLimiter, Conversations, SharedState
 from corpus.settings import Settings
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from bot.chat.errors import ReindexFailed
-from bot.chat.ports import ReindexReport
+from bot.chat.ports.index import ReindexReport
 
 logger = logging.getLogger("bot.reindexer")
 

@@ -15,7 +15,7 @@ from bot.api.metrics import Metrics
 from bot.api.problems import ProblemRaised
 from bot.api.requests import ConversationId, decode
 from bot.chat.feedback import Feedback
-from bot.chat.ports import Rating, Reason, Vote
+from bot.chat.ports.feedback import Rating, Reason, Vote
 from corpus.settings import Settings
 from corpus.text import clean
 

@@ -18,7 +18,7 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from bot.api.origins import Headers, Origins
 from bot.api.problems import MEDIA_TYPE, ProblemRaised, document, encode, retry_after
-from bot.chat.ports import AddressLimiter, Limiter, Verdict
+from bot.chat.ports.sharing import AddressLimiter, Limiter, Verdict
 
 logger = logging.getLogger("bot.api")
 

@@ -19,7 +19,7 @@ from bot.api.problems import ProblemRaised
 from bot.chat.errors import ChatError
 from bot.chat.events import Done, Event, Failed, Queued, Route
 from bot.chat.feedback import Outcome
-from bot.chat.ports import Rating, Reason, Vote
+from bot.chat.ports.feedback import Rating, Reason, Vote
 from corpus.settings import Settings
 
 PREFIX = "portfolio_bot_"

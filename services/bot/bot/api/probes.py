@@ -15,7 +15,8 @@ from urllib.parse import urlsplit, urlunsplit
 from msgspec import Struct
 
 from bot.chat.errors import ChatError
-from bot.chat.ports import Ports, StateUnavailable
+from bot.chat.ports import Ports
+from bot.chat.ports.sharing import StateUnavailable
 from bot.chat.warming import Warmth
 from corpus.errors import CorpusError
 from corpus.settings import Settings

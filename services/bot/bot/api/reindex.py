@@ -14,7 +14,7 @@ from litestar.params import SkipValidation
 
 from bot.api.direct import came_through_proxy
 from bot.api.problems import ProblemRaised
-from bot.chat.ports import Reindexer
+from bot.chat.ports.index import Reindexer
 from corpus.settings import Settings
 
 logger = logging.getLogger("bot.api")

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bot.api.problems import ProblemRaised
-from bot.chat.ports import Message
+from bot.chat.ports.model import Message
 from bot.chat.service import Ask
 from corpus.model import Language
 from corpus.text import clean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from bot.chat.ports import Message
+from bot.chat.ports.model import Message
 
 
 class Asked(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.chat.events import Done, Event, Route, Sources
-from bot.chat.ports import Answers, RatedAnswer, Vote, VoteJournal
+from bot.chat.ports.feedback import Answers, RatedAnswer, Vote, VoteJournal
 from corpus.settings import FeedbackSettings
 from corpus.text import words
 

@@ -14,7 +14,7 @@ from bot.chat.events import Event, Sources
 from bot.chat.extracts import MOST_QUOTES, QUOTE_CHARS, Reason, extracts
 from bot.chat.guard.completion import quotation
 from bot.chat.halves import in_plain_words
-from bot.chat.ports import Finished
+from bot.chat.ports.model import Finished
 from bot.chat.retrieved import Retrieved
 from bot.chat.search import Hit
 from bot.chat.sources import listed, sources_of

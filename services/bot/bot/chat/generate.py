@@ -16,18 +16,15 @@ from bot.chat import prompt
 from bot.chat.context import Context, Note
 from bot.chat.errors import ContextOverflow, ModelEmpty
 from bot.chat.events import Chunk, Event, Progress
-from bot.chat.ports import (
+from bot.chat.ports.model import (
     Finished,
     LanguageModel,
     Message,
     ModelEvent,
-    Prefix,
     PromptProgress,
-    PromptStates,
-    Restored,
     TextDelta,
-    Warmed,
 )
+from bot.chat.ports.states import Prefix, PromptStates, Restored, Warmed
 from bot.chat.speech import Speech
 from bot.chat.turn import Turn
 from corpus.reader import Passage

@@ -18,7 +18,9 @@ from bot.chat.found import Found
 from bot.chat.generate import Answered, Declined, Task
 from bot.chat.halves import left_open
 from bot.chat.known import Recording
-from bot.chat.ports import Finished, IndexState, Ports
+from bot.chat.ports import Ports
+from bot.chat.ports.index import IndexState
+from bot.chat.ports.model import Finished
 from bot.chat.prepared import Prepared
 from bot.chat.reading import Reading
 from bot.chat.retrieve import Retriever

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.chat.ports import Message
+from bot.chat.ports.model import Message
 from corpus.text import clean
 
 MOST_TURNS = 5  # pairs of question and answer kept; older ones are dropped

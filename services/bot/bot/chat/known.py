@@ -14,7 +14,7 @@ import msgspec
 from bot import __version__
 from bot.chat import prompt
 from bot.chat.events import Chunk, Done, Event, Sources
-from bot.chat.ports import KnownAnswer, KnownKey
+from bot.chat.ports.known import KnownAnswer, KnownKey
 from bot.chat.turn import Turn
 from corpus.model import Language
 from corpus.reader import Index

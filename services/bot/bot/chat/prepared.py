@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.chat.known import identity_of, known_key
-from bot.chat.ports import KnownAnswer, KnownKey, KnownStores
+from bot.chat.ports.known import KnownAnswer, KnownKey, KnownStores
 from bot.chat.suggestions import MOST_SHOWN, generated_questions
 from corpus.model import LANGUAGES, IndexMeta, Language
 from corpus.reader import Index

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from bot.chat.context import Context, Excerpt, Note
 from bot.chat.followup import agrees
-from bot.chat.ports import LanguageModel, Message
+from bot.chat.ports.model import LanguageModel, Message
 from bot.chat.sanitize import neutralise
 from bot.chat.several import MARKS
 from corpus.model import Language

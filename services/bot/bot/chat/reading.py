@@ -12,7 +12,7 @@ from bot.chat.context import EXCERPT_MARGIN, page_first, passages_as_found
 from bot.chat.found import Found
 from bot.chat.generate import Answered, Task
 from bot.chat.history import questions
-from bot.chat.ports import Message
+from bot.chat.ports.model import Message
 from bot.chat.search import Hit
 from bot.chat.several import asks_several
 from bot.chat.threads import Thread, Threads

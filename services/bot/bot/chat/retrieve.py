@@ -23,7 +23,8 @@ from bot.chat.followup import (
 from bot.chat.gate import Calibration, Decision, decide
 from bot.chat.halves import in_plain_words, one_half, without_unmentioned
 from bot.chat.history import questions
-from bot.chat.ports import IndexState, Message, QueryEmbedder
+from bot.chat.ports.index import IndexState, QueryEmbedder
+from bot.chat.ports.model import Message
 from bot.chat.retrieved import Retrieved
 from bot.chat.search import Evidence, search
 from bot.chat.several import MARKS, parts

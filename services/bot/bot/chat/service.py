@@ -17,7 +17,9 @@ from bot.chat.errors import ChatError, Restarting
 from bot.chat.events import Done, Event, Failed, Start
 from bot.chat.generate import Answered, Declined, Generator, Task
 from bot.chat.grounded import Grounded
-from bot.chat.ports import IndexState, Message, Ports
+from bot.chat.ports import Ports
+from bot.chat.ports.index import IndexState
+from bot.chat.ports.model import Message
 from bot.chat.prepared import Prepared
 from bot.chat.smalltalk import recognise
 from bot.chat.smalltalk_frames import SmallTalk

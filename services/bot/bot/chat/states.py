@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection
 from typing import Literal
 
-from bot.chat.ports import Finished, Prefix, PromptProgress, Restored, StateStats, Warmed
+from bot.chat.ports.model import Finished, PromptProgress
+from bot.chat.ports.states import Prefix, Restored, StateStats, Warmed
 
 Outcome = Literal["hit", "partial", "miss"]
 TOLERATED_TOKENS = 16

@@ -15,7 +15,7 @@ from time import monotonic
 from msgspec import Struct
 
 from bot.chat.context import Excerpt
-from bot.chat.ports import Message
+from bot.chat.ports.model import Message
 from corpus.text import clean
 
 MOST_THREADS = 256

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 
 from bot.chat.events import Chunk, Done, Event, Route, Timings, Usage
-from bot.chat.ports import Finished
+from bot.chat.ports.model import Finished
 from corpus.model import Language
 
 

@@ -20,7 +20,8 @@ from bot.chat.admission import Admission, Ticket
 from bot.chat.background import background
 from bot.chat.context import Context
 from bot.chat.errors import ModelError, Restarting
-from bot.chat.ports import IndexSource, IndexState, Prefix, PromptStates, Warmed
+from bot.chat.ports.index import IndexSource, IndexState
+from bot.chat.ports.states import Prefix, PromptStates, Warmed
 from bot.chat.prepared import Prepared
 from corpus.model import LANGUAGES, IndexMeta, Language
 from corpus.reader import Index, Page

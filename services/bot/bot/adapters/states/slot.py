@@ -38,7 +38,7 @@ from bot.adapters.states.fingerprint import (
 )
 from bot.adapters.upstream import Upstream, read_beginning, send
 from bot.chat.errors import ModelError, ModelTimeout, ModelUnavailable
-from bot.chat.ports import PromptProgress
+from bot.chat.ports.model import PromptProgress
 from corpus.settings import ProviderSettings
 
 ACTION_SECONDS = 10.0

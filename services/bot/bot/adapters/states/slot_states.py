@@ -18,7 +18,8 @@ from bot.adapters.states.folder import StatesFolder
 from bot.adapters.states.kept import Holding
 from bot.adapters.states.shelf import Shelf
 from bot.adapters.states.slot import Evaluated, SlotServer
-from bot.chat.ports import Finished, Prefix, PromptProgress, Restored, StateStats, Warmed
+from bot.chat.ports.model import Finished, PromptProgress
+from bot.chat.ports.states import Prefix, Restored, StateStats, Warmed
 from bot.chat.states import Outcome, judge
 
 log = logging.getLogger("bot.states")
