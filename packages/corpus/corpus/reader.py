@@ -16,6 +16,8 @@ from corpus.passage import Page, Passage
 from corpus.pointer import Pointer, file_sha256, read_pointer
 from corpus.rows import read_documents, read_meta, read_pages, read_passages
 from corpus.vectors import FloatArray, IntArray, Vector, decode
+from corpus.vocabulary import Vocabulary
+from corpus.word_forms import stems_in
 
 __all__ = ["Index", "Page", "Passage", "open_index"]
 
@@ -41,6 +43,8 @@ class Index:
             self._position = {int(chunk_id): i for i, chunk_id in enumerate(self.chunk_ids)}
             self._vectors = self._read_vectors()
             self._check_counts(path)
+            self._vocabulary = Vocabulary(self._connection, sorted(set(self._languages.tolist())))
+            self._connection.execute("PRAGMA query_only=1")
         except (sqlite3.DatabaseError, KeyError, ValueError) as error:
             # KeyError and ValueError (msgspec's errors are some): rows that contradict each other
             self._connection.close()
@@ -102,14 +106,25 @@ class Index:
         )
         return [(int(rowid), float(score)) for rowid, score in rows]
 
-    def holding(self, word: str) -> IntArray:
-        """Rows (see `position`) of the chunks that hold `word`, accents and case folded."""
+    def holding(self, *words: str) -> IntArray:
+        """Rows (see `position`) of the chunks that hold any of `words`, accents and case folded."""
+        if not words:
+            return np.empty(0, np.int64)
         # One text instead of a thousand rows: a common word costs a tenth so. Ids are in order.
         (ids,) = self._connection.execute(
-            "SELECT group_concat(rowid) FROM chunk_fts WHERE chunk_fts MATCH ?", (_quoted(word),)
+            "SELECT group_concat(rowid) FROM chunk_fts WHERE chunk_fts MATCH ?",
+            (" OR ".join(_quoted(word) for word in words),),
         ).fetchone()
         found = np.fromstring(ids or "", np.int64, sep=",")
         return np.searchsorted(self.chunk_ids, found)
+
+    def forms(self, word: str, language: Language, asked_in: Language | None = None) -> list[str]:
+        """Words of the index that passages in `language` may have for a folded word of a question.
+
+        Its other forms where the question is `asked_in` that language, else its translations; both where the
+        question's language is not known.
+        """
+        return self._vocabulary.forms(stems_in(word, language, asked_in), language)
 
     def holds(self, word: str) -> bool:
         """Whether any chunk has `word`, accents and case folded."""
@@ -180,7 +195,6 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
     )
-    connection.execute("PRAGMA query_only=1")
     connection.execute("PRAGMA trusted_schema=0")
     return connection
 

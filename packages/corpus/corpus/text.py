@@ -31,16 +31,18 @@ STOP_WORDS = frozenset(
     "under until up us use used very was we were what when where which while who whom whose why "
     "will with would you your yours yourself yourselves tell know there's what's don doesn isn s t "
     # Spanish
-    "a al algo alguna algunas alguno algunos ante antes aquel aquella aquellas aquellos aqui asi aun "
+    "a al algo algun alguna algunas alguno algunos ante antes aquel aquella aquellas aquellos aqui asi aun "
     "aunque cada como con contra cual cuales cualquier cuando cuanta cuantas cuanto cuantos cuya cuyo de "
     "del desde donde dos durante e el ella ellas ello ellos en entre era eran eres es esa esas ese "
     "eso esos esta estaba estaban estado estais estamos estan estar estas este esto estos estoy fue "
     "fueron ha haber habia han has hasta hay haya he hemos la las le les lo los mas me mi mis mucha "
-    "muchas mucho muchos muy nada ni no nos nosotras nosotros nuestra nuestras nuestro nuestros o os otra "
+    "muchas mucho muchos muy nada ni ningun ninguna ninguno no nos nosotras nosotros nuestra nuestras "
+    "nuestro nuestros o os otra "
     "otras otro otros para pero poca poco por porque pues que quien quienes se sea sean segun ser si "
     "sido siendo sin sobre sois somos son soy su sus suya suyo tal tambien tampoco tan tanta tanto te "
     "tenia tener tengo tiene tienen ti toda todas todo todos tu tus un una unas uno unos usted ustedes "
-    "vosotras vosotros vuestra vuestro y ya yo dime puedes puede cuentame saber".split()
+    "vosotras vosotros vuestra vuestro y ya yo dime puedes puede podeis cuentame saber "
+    "tenemos teneis habeis hace haceis hacemos hacen hacer".split()
 )
 
 # Names the FTS tokenizer destroys (`C++`, `C#` and `vitamina C` share the token `c`), spelt out.

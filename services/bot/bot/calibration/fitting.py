@@ -88,8 +88,8 @@ def logit(probable: float) -> float:
 
 
 def cut_for(logits: Floats, recall: float) -> float:
-    """The logit that so large a share of `logits` reaches."""
-    return float(np.quantile(logits, 1 - recall))
+    """The highest logit that at least so large a share of `logits` reaches."""
+    return float(np.quantile(logits, 1 - recall, method="lower"))
 
 
 def auc(values: Sequence[float] | Floats, positive: Sequence[bool] | Mask) -> float:

@@ -178,8 +178,8 @@ ATTRIBUTES = (
     Attribute(
         name="attendance",
         asked=_any(
-            r"\bhow many (?:people|visitors|persons) [^.?!]{0,20}\battend",
-            r"\bcuant[oa]s? (?:personas|gente|publico) [^.?!]{0,20}\basisti",
+            r"\bhow many (?:people|visitors|persons) (?!can\b|may\b|could\b)[^.?!]{0,20}\battend",
+            r"\bcuant[oa]s? (?:personas|gente|publico) (?!pued)[^.?!]{0,20}\basisti",
         ),
         given=_any(r"\b(?:attend\w*|asisti\w*|asistent\w*|audience|publico|aforo)\b"),
     ),
@@ -199,8 +199,8 @@ ATTRIBUTES = (
             r"\bhorario de (?:apertura|visitas?)\b",
         ),
         given=_any(
-            r"\b(?:horarios?|abierto de|abre a|abre de|abre los|cierra a|cierra los|open from|opens at"
-            r"|closed on|closes at|opening hours)\b"
+            r"\b(?:hasta las \d+|until \d+|horarios?|abierto de|abre a|abre de|abre los|cierra a|cierra los"
+            r"|open from|opens at|closed on|closes at|opening hours)\b"
         ),
     ),
     # What is written down was so when it was written; nothing on a page is the value of this minute.

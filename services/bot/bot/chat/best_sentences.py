@@ -1,23 +1,28 @@
 """The sentences of a passage that answer a question best, as plain text of one line.
 
-Words shared with the question decide, and the window nearest in meaning where there is one: across
-languages a question and its answer share no word at all. The room that is left goes to the sentences
-beside the best one. Of 114 labelled questions of the sample site the fact asked for stands in 100 such
-texts of 200 characters; the nearest window cut at that length holds 95.
+Words shared with the question decide, in any of their forms and across languages by their translations
+(corpus.word_forms), and the window nearest in meaning where there is one. A word of the page's title decides
+less: each sentence of the page is about it. The room that is left goes to the sentences beside the best
+one. Of 114 labelled questions of the sample site the fact asked for stands in 100 such texts of 200
+characters; the nearest window cut at that length holds 95.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from bot.chat.sources import MARKUP
+from corpus.model import Language
 from corpus.reader import Passage
 from corpus.text import WORD, content_words, fold, words
 from corpus.windows import BLOCK_END, windows
+from corpus.word_forms import stem, stems_in
 
 WINDOW_WORDS = (
     1.5  # the nearest window outweighs one shared word, which may be an accident, not two
 )
+TITLE_WORD = 0.3
 SHORTEST_PART = 40  # characters of a sentence that is cut; less says nothing
 ENDS = 30  # characters by which a sentence is known in its window, which may cut it
 LINK = re.compile(
@@ -47,21 +52,22 @@ def best_sentences(
         window: number of the passage's window nearest to the question (`Index.best_window`).
         alone: nothing but the best sentence.
     """
-    sentences = _sentences(passage.chunk.text)
+    sentences = sentences_of(passage.chunk.text)
     if not sentences:
         return ""
     parts = windows(passage.chunk.text)
     nearest = plain_text(parts[window]) if window is not None and window < len(parts) else ""
-    asked = {_stem(word) for word in content_words(question)}
+    asked = _asked(question, passage)
     scores = [
-        len(asked & {_stem(word) for word in words(sentence)})
+        _shared(asked, sentence, passage.document.lang)
         + WINDOW_WORDS * (sentence[:ENDS] in nearest or sentence[-ENDS:] in nearest)
         - sentence.endswith(":")  # of a table
         for sentence in sentences
     ]
     first = last = max(range(len(sentences)), key=lambda i: (scores[i], -i))
     if len(sentences[first]) > limit_chars:
-        return _around(sentences[first], asked, limit_chars)
+        stems = frozenset().union(*(stems for stems, _ in asked))
+        return _around(sentences[first], stems, passage.document.lang, limit_chars)
     if alone:
         return sentences[first]
     room = limit_chars - len(sentences[first])
@@ -85,7 +91,7 @@ def plain_text(markdown: str) -> str:
     return SPACE.sub(" ", MARKUP.sub(" ", text)).strip()
 
 
-def _sentences(text: str) -> list[str]:
+def sentences_of(text: str) -> list[str]:
     """Sentences, items and rows in order, as plain text; those without a letter or digit left out.
 
     The head of a table says nothing and is left out, too; what ends with a colon goes on in the next one.
@@ -105,15 +111,28 @@ def _sentences(text: str) -> list[str]:
     return found
 
 
-def _stem(word: str) -> str:
-    """A word without the ending of its plural, in both languages."""
-    return word.rstrip("s") if len(word) > 3 else word
+def _asked(question: str, passage: Passage) -> list[tuple[frozenset[str], float]]:
+    """For each content word of the question the stems the passage may have for it, and what it counts."""
+    title = set(words(passage.document.title))
+    return [
+        (stems_in(word, passage.document.lang), TITLE_WORD if word in title else 1.0)
+        for word in content_words(question)
+    ]
 
 
-def _around(sentence: str, asked: set[str], limit_chars: int) -> str:
+def _shared(
+    asked: Sequence[tuple[frozenset[str], float]], sentence: str, language: Language
+) -> float:
+    held = {stem(word, language) for word in words(sentence)}
+    return sum(weight for stems, weight in asked if not stems.isdisjoint(held))
+
+
+def _around(sentence: str, asked: frozenset[str], language: Language, limit_chars: int) -> str:
     """The part of a long sentence that begins with it, or a little before its first word asked for."""
     spans = [(m.start(), m.end()) for m in WORD.finditer(sentence)]
-    at = next((i for i, (a, b) in enumerate(spans) if _stem(fold(sentence[a:b])) in asked), 0)
+    at = next(
+        (i for i, (a, b) in enumerate(spans) if stem(fold(sentence[a:b]), language) in asked), 0
+    )
     start = 0
     if at and spans[at][1] > limit_chars - 1:
         before = spans[at][0] - limit_chars // 3

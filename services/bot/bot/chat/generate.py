@@ -203,7 +203,9 @@ class Generator:
         finished = heard.finished
         if shared and heard.whole:
             finished = self._counted(restored, finished, prefix, task, evaluated)
-        if speech.declined:
+        if speech.declined or (speech.stopped and speech.wordless):
+            # What the model would have said begins with something that no passage holds.
+            log.info("no answer by the model", extra={"kind": speech.stopped or "declined"})
             yield Declined(finished=finished)
             return
         generated = speech.said if speech.looping else heard.text

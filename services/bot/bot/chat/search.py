@@ -27,17 +27,19 @@ from msgspec import Struct
 from bot.chat.attributes import missing_attributes
 from bot.chat.names import names_in
 from bot.chat.sources import full_text
-from corpus.model import Language
+from corpus.model import LANGUAGES, Language
 from corpus.reader import Index, Passage
 from corpus.section_kinds import SectionKind
 from corpus.settings import RagSettings
 from corpus.text import content_words, words
 from corpus.vectors import Vector
+from corpus.word_forms import OTHER, has_translation
 
 CANDIDATES_PER_HIT = 3  # candidates taken from each side for every passage wanted
 RRF_K = 60  # Cormack, Clarke and Büttcher, SIGIR 2009
 FOREIGN_WORD_WEIGHT = 0.3  # an ordinary word shared by two languages is mostly an accident
-BILINGUAL_WORD_WEIGHT = 0.25  # for ordinary words in an index of both languages
+BILINGUAL_WORD_WEIGHT = 0.25  # for a word without known translation in an index of both languages
+TRANSLATED_WORD_WEIGHT = 0.4  # for one whose translation passages in the other language may have
 LEVELLING_PRIOR = 2  # a language of one or two passages has no mean to speak of
 GENERATED_PENALTY = 0.05  # a summary names every page; it must not outrank the page itself
 KIND_BONUS = 0.05  # cosines of e5 lie within 0.2: an entry of the kind goes before a mention of it
@@ -149,31 +151,69 @@ def _read_words(index: Index, question: str, language: Language | None) -> Lexic
     found = content_words(question)
     names = names_in(question)
     native = index.in_language(language) if language else np.ones(len(index), np.bool_)
-    ordinary = 1.0 if native.all() or not native.any() else BILINGUAL_WORD_WEIGHT
+    bilingual = bool(native.any()) and not native.all()
     coverage = np.zeros(len(index))
     mass = unknown_mass = 0.0
     unknown = 0
     known: set[str] = set()
+    asked: list[str] = []
     for word in found:
-        rows = index.holding(word)
-        idf = math.log(1 + (len(index) - rows.size + 0.5) / (rows.size + 0.5))
+        weights, forms = (
+            _name(index, word)
+            if word in names
+            else _ordinary(index, word, language, native, bilingual)
+        )
+        holding = int(np.count_nonzero(weights))
+        idf = math.log(1 + (len(index) - holding + 0.5) / (holding + 0.5))
         mass += idf
-        unknown_mass += 0 if rows.size else idf
+        coverage += idf * weights
+        unknown_mass += 0 if holding else idf
+        asked += forms
         if word in names:
-            coverage[rows] += idf
-            unknown += rows.size == 0
-            known |= {word} if rows.size else set()
-        else:
-            coverage[rows] += ordinary * np.where(native[rows], idf, idf * FOREIGN_WORD_WEIGHT)
+            unknown += not holding
+            known |= {word} if holding else set()
     if mass:
         coverage /= mass
     return Lexicon(
-        words=tuple(found),
+        words=tuple(dict.fromkeys([*found, *asked])),
         coverage=coverage,
         unknown_share=unknown_mass / mass if mass and native.any() else 0.0,
         unknown_names=unknown,
         names=frozenset(known),
     )
+
+
+def _name(index: Index, word: str) -> tuple[FloatArray, list[str]]:
+    """A name is the same in every language and has no other forms."""
+    weights = np.zeros(len(index))
+    weights[index.holding(word)] = 1.0
+    return weights, []
+
+
+def _ordinary(
+    index: Index,
+    word: str,
+    language: Language | None,
+    native: npt.NDArray[np.bool_],
+    bilingual: bool,
+) -> tuple[FloatArray, list[str]]:
+    """What a word counts in each passage, 0–1, and the forms and translations of it that the index has."""
+    weights = np.zeros(len(index))
+    if language is None:
+        forms = [form for each in LANGUAGES for form in index.forms(word, each)]
+        weights[index.holding(word, *forms)] = 1.0
+        return weights, forms
+    own = index.forms(word, language, language)
+    translated = index.forms(word, OTHER[language], language)
+    both = has_translation(word, language)
+    ordinary = (TRANSLATED_WORD_WEIGHT if both else BILINGUAL_WORD_WEIGHT) if bilingual else 1.0
+    exact = index.holding(word)
+    weights[exact] = ordinary * np.where(native[exact], 1.0, FOREIGN_WORD_WEIGHT)
+    rows = index.holding(*own)
+    weights[rows[native[rows]]] = ordinary
+    rows = index.holding(*translated)
+    weights[rows[~native[rows]]] = ordinary
+    return weights, [*own, *translated]
 
 
 def _of_kind(index: Index, kind: SectionKind | None) -> list[int]:

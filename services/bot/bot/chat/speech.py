@@ -11,6 +11,7 @@ from bot.chat.citations import CitationFilter
 from bot.chat.context import Context, Note
 from bot.chat.echo import Echo
 from bot.chat.guard.completion import completion
+from bot.chat.guard.counted import counted
 from bot.chat.guard.guard import Guard
 from bot.chat.guard.secrets import Secrets
 from bot.chat.guard.tongue import Tongue
@@ -75,8 +76,9 @@ class Speech:
         self._secrets = Secrets(secret, texts)
         worked_out = [note.text for note in notes]
         self._guard = Guard(
-            texts, question, said_before, [*allowed, *worked_out], documents=len(titles)
-        )
+            texts, question, said_before, [*allowed, *worked_out], documents=len(titles),
+            counted=None if notes else counted(question, passages, language),
+        )  # fmt: skip
         self._attribution = Attribution(texts, [question, *allowed], notes)
         self._repetition = Repetition()
         self._stages: tuple[Stage, ...] = (

@@ -7,14 +7,18 @@ first unsupported fact the answer stops; what is shown stays shown.
 
 Held back, besides a fact itself: the blanks and opening marks before a word; one letter of a word; a
 capitalised word until it ends, but for the commonest first words of an answer; a number until the word
-behind it is known for a unit or not; a first word that only looks ordinary until the next begins
-(«Fernando» in «Fernando Alonso»); a quotation until it closes. All of it is bounded, and it works one
-character at a time: chunks change nothing.
+behind it is known for a unit or not, and to its end where things are counted; a first word that only
+looks ordinary until the next begins («Fernando» in «Fernando Alonso»); a quotation until it closes. All of
+it is bounded, and it works one character at a time: chunks change nothing.
 
-Small counts. Numbers up to ten without a unit may also count what is listed: as many items, rows,
-sections or comma-separated parts as a passage has, or as many as there are pages. That does not go for a
-number that is the whole answer («3 [1].»): no list and no part of a name («GPL-3.0») supports it. A
-time («9 AM») needs one (`9:00`, `las nueve de la mañana`). `one` says nothing, so it is never checked.
+Counts. Where the question asks how many there are of something, a number that begins the answer or stands
+before that something must stand in a sentence about it (bot.chat.guard.counted). Numbers up to ten
+without a unit may also count what is listed: as many items, rows, sections or comma-separated parts as a
+passage has, or as many as there are pages. That does not go for a number that is the whole answer
+(«3 [1].»): no list and no part of a name («GPL-3.0») supports it. A time («9 AM») needs one (`9:00`,
+`las nueve de la mañana`). `one` says nothing, so it is never checked.
+
+A citation in the place of a fact («used in the ports of [1]») stops the answer, too.
 
 E-mails and links are for the passages to give: what a visitor writes into a question is not repeated.
 
@@ -37,6 +41,7 @@ from msgspec import Struct
 
 from bot.chat.guard.calendar import calendar_key
 from bot.chat.guard.clock import HALF_DAYS
+from bot.chat.guard.counted import Counted
 from bot.chat.guard.evidence import Evidence
 from bot.chat.guard.judge import Judge, Kind
 from bot.chat.guard.linked import LinkedFacts
@@ -66,6 +71,11 @@ BEHIND_A_NUMBER = frozenset(
     word[:n] for word in (*UNITS, *MULTIPLIERS) for n in range(1, len(word) + 1)
 )
 LARGEST_MARKER = 50
+# Behind these something has to come: «used in the ports of [1]» says nothing.
+UNFINISHED = frozenset(
+    "de del la el los las un una por para con es son fue que y e o "
+    "of the a an by for from to is are was were including includes and or than".split()
+)
 ANY_FIRST_WORD = FIRST_WORDS["es"] | FIRST_WORDS["en"]
 
 
@@ -88,14 +98,16 @@ class Guard:
         history: Sequence[str] = (),
         allowed: Sequence[str] = (),
         documents: int = 1,
+        counted: Counted | None = None,
     ) -> None:
         """`history`: what was said before; `allowed`: names of the site, titles, today's date…
 
-        `documents`: how many pages the evidence is from.
+        `documents`: how many pages the evidence is from. `counted`: what the question wants counted.
         """
         held = Evidence(evidence, [question, *history, *allowed], documents)
         self._judge = Judge(held)
         self._linked = LinkedFacts(held)
+        self._counted = counted
         self.stopped: Stop | None = None
         self.steps = 0
         """Characters looked at; quotations of a few words count twice."""
@@ -105,6 +117,7 @@ class Guard:
         self._lead = ""  # blanks and opening marks before the next word
         self._between = "\n"  # what stands behind the last word, shown or not
         self._token = ""
+        self._last = ""  # the word before
         self._tail = ""  # a connector behind the token: part of it if a letter follows
         self._out = 0  # characters of the token shown already
         self._quote = ""  # the opening mark of a quotation, and what follows
@@ -183,8 +196,8 @@ class Guard:
         """Show what of an unfinished word can't become a fact any more."""
         token = self._token
         if self._number is not None:
-            if fold(token) in BEHIND_A_NUMBER:
-                return
+            if self._counted is not None or fold(token) in BEHIND_A_NUMBER:
+                return  # what is counted, or the unit, is not complete yet
             self._settle(None, 1, shown)
             if self.stopped:
                 return
@@ -208,7 +221,7 @@ class Guard:
         token, folded = self._token, fold(self._token)
         if self._number is not None:
             factor = MULTIPLIERS.get(folded, 1)
-            self._settle(UNITS.get(folded), factor, shown)
+            self._settle(UNITS.get(folded), factor, shown, behind=folded)
             if self.stopped:
                 return
             if folded in HALF_DAYS:
@@ -216,6 +229,9 @@ class Guard:
                 return
         starts = starts_sentence(self._between)
         if self._marker(char):
+            if self._lead.endswith("[") and self._last in UNFINISHED:
+                self._stop("nothing", self._last)
+                return
             self._pass(shown)
             return
         if NUMBER.fullmatch(token) or folded in CHECKED_WORDS:
@@ -254,6 +270,7 @@ class Guard:
             self._linked.note(keys)
         else:
             self._linked.pass_over(self._between + self._token)
+        self._last = fold(self._token)
         self._token = self._lead = self._between = ""
         self._out = 0
 
@@ -262,13 +279,22 @@ class Guard:
         return not self._sentence.strip()
 
     def _settle(
-        self, unit: str | None, factor: int, shown: list[str], *, counting: bool = True
+        self,
+        unit: str | None,
+        factor: int,
+        shown: list[str],
+        *,
+        counting: bool = True,
+        behind: str = "",
     ) -> None:
-        """Decide on the number that waited for its unit."""
+        """Decide on the number that waited for its unit; `behind` it the word that is complete."""
         number, self._number = self._number, None
         if number is None:
             return
-        if not self._judge.number(number, unit, factor, counting=counting):
+        miscounted = self._counted is not None and not self._counted.allows(
+            number, factor, behind, first=self._is_first()
+        )
+        if miscounted or not self._judge.number(number, unit, factor, counting=counting):
             self._stop("number", number)
             return
         keys = keys_of(number) if number[0].isdecimal() else ()

@@ -25,7 +25,7 @@ from bot.chat.guard.word_keys import within_name, word_keys
 from bot.chat.names import TECHNOLOGIES
 from corpus.text import aliases, fold, words
 
-Kind = Literal["name", "technology", "number", "date", "quotation", "address"]
+Kind = Literal["name", "technology", "number", "date", "quotation", "address", "nothing"]
 
 # Known technologies that are words of a language without their capital letter.
 BOTH = frozenset(
