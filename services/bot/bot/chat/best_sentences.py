@@ -23,6 +23,7 @@ WINDOW_WORDS = (
     1.5  # the nearest window outweighs one shared word, which may be an accident, not two
 )
 TITLE_WORD = 0.3
+LEAST_WORDS = 3  # «Backend half.» says nothing that could be quoted
 SHORTEST_PART = 40  # characters of a sentence that is cut; less says nothing
 ENDS = 30  # characters by which a sentence is known in its window, which may cut it
 LINK = re.compile(
@@ -62,6 +63,7 @@ def best_sentences(
         _shared(asked, sentence, passage.document.lang)
         + WINDOW_WORDS * (sentence[:ENDS] in nearest or sentence[-ENDS:] in nearest)
         - sentence.endswith(":")  # of a table
+        - (len(words(sentence)) < LEAST_WORDS)
         for sentence in sentences
     ]
     first = last = max(range(len(sentences)), key=lambda i: (scores[i], -i))

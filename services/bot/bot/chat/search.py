@@ -27,6 +27,7 @@ from msgspec import Struct
 from bot.chat.attributes import missing_attributes
 from bot.chat.names import names_in
 from bot.chat.sources import full_text
+from bot.chat.versions import lacks_version, lacks_year
 from corpus.model import LANGUAGES, Language
 from corpus.reader import Index, Passage
 from corpus.section_kinds import SectionKind
@@ -79,7 +80,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """Names in the question that no passage of the index holds."""
     missing_attributes: int = 0
     """Attributes asked for (a price, a phone number) that none of the hits gives; where the question names
-    something that hits hold, none of those."""
+    something that hits hold, none of those. And a version or year that the best hits do not name."""
     foreign: bool = False
     """The best passage is in another language than the question."""
 
@@ -291,7 +292,9 @@ def _weigh(
         coverage=max((hit.coverage for hit in hits[:3]), default=0.0),
         unknown_share=lexicon.unknown_share,
         unknown_names=lexicon.unknown_names,
-        missing_attributes=missing_attributes(question, (each.chunk.text for each in asked_of)),
+        missing_attributes=missing_attributes(question, (each.chunk.text for each in asked_of))
+        + lacks_version(question, [full_text(hit.passage) for hit in hits[:2]])
+        + lacks_year(question, [full_text(hit.passage) for hit in hits[:1]]),
         foreign=bool(hits) and language is not None and hits[0].passage.document.lang != language,
     )
     if cosines is None or not hits:

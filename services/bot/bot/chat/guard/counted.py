@@ -24,6 +24,9 @@ from corpus.word_forms import has_translation, stem, stems_in
 
 ASKED = re.compile(r"\b(?:how many|cuant(?:[oa]s|a))\s{1,9}(\w+(?:\s{1,9}\w+)?)")
 
+YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+LEAST_LISTED = 3  # a comma in a sentence makes two of anything
+
 
 class Counted(Struct, frozen=True, kw_only=True):
     """The things a question wants counted, and the numbers the passages give for them."""
@@ -63,17 +66,23 @@ def counted(question: str, passages: Sequence[Passage], language: Language) -> C
         has_translation(thing, language) for thing in things[:1]
     ):
         return None
+    years = frozenset(YEAR.findall(question))
     return Counted(
         language=language,
         things=frozenset(stem(thing, language) for thing in things),
         numbers=frozenset(
-            number for each in passages for number in _numbers(each, things, language)
+            number for each in passages for number in _numbers(each, things, language, years)
         ),
     )
 
 
-def _numbers(passage: Passage, things: Sequence[str], language: Language) -> Iterator[str]:
-    """Numbers of the sentences that name the things, all where the heading does; and how many are listed."""
+def _numbers(
+    passage: Passage, things: Sequence[str], language: Language, years: frozenset[str]
+) -> Iterator[str]:
+    """Numbers of the sentences that name the things, all where the heading does; and how many are listed.
+
+    Sentences about other years than those asked for do not count.
+    """
     spoken = passage.document.lang
     stems = frozenset().union(*(stems_in(thing, spoken, language) for thing in things))
 
@@ -82,10 +91,13 @@ def _numbers(passage: Passage, things: Sequence[str], language: Language) -> Ite
 
     text, heading = passage.chunk.text, passage.chunk.heading or ""
     everywhere = names_them(heading)
-    if everywhere or names_them(text):
+    if everywhere:
         yield from (f"n{length}" for length in counts(text))
     for sentence in sentences_of(text):
         if everywhere or names_them(sentence):
+            if years and (spoken_of := set(YEAR.findall(sentence))) and not years & spoken_of:
+                continue
+            yield from (f"n{length}" for length in counts(sentence) if length >= LEAST_LISTED)
             places = Places()
             places.read(0, sentence)
-            yield from (name for name in places.places if name[0] in "np" and name[1:2].isdigit())
+            yield from (name for name in places.places if name[0] == "n" and name[1:2].isdigit())
