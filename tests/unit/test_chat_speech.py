@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.chat.context import Context
+from bot.chat.phrases import UNSURE
 from bot.chat.speech import Speech
 from corpus.model import Chunk
 from corpus.reader import Passage
@@ -145,3 +146,19 @@ def test_the_prompts_last_line_is_not_shown() -> None:
     assert say(
         speech, "They pay with Stripe [2]. (Look at [2], ", "answer in English.)"
     ).strip() == ("They pay with Stripe [1].")
+
+
+@pytest.mark.parametrize(
+    ("answer", "begins"),
+    [
+        ("It is used in the ports of [1].", f"{UNSURE['en']} The closest it says: “"),
+        ("The shop has Kotlin [1].", f"{UNSURE['en']} The closest it says: “"),
+        ("They pay with Stripe and Kotlin [1].", "The source says: “"),
+        ("Customers pay there. It has Kotlin.", "The source says: “"),
+    ],
+)  # fmt: skip
+def test_where_nothing_was_answered_before_the_stop_that_is_said(answer: str, begins: str) -> None:
+    speech = Speech(CONTEXT, "en", question="Which ports does the shop have?")
+    say(speech, answer)
+    assert speech.stopped
+    assert speech.completed(whole).lstrip(" …\n").startswith(begins)

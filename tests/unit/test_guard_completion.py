@@ -44,3 +44,13 @@ def test_the_end_of_a_stopped_answer(
 def test_a_quoted_text_can_not_close_its_own_quotation_or_cite() -> None:
     text = completion("", "", [(1, "He said “no” [7] and »left«\n## Next")], "en")
     assert text == "The source says: “He said 'no' and 'left' ## Next” [1]"
+
+
+def test_where_nothing_was_said_yet_the_quotation_is_the_closest() -> None:
+    said = completion(
+        "Se usa en los puertos de", "Se usa en los puertos de", [QUOTE], "es", unanswered=True
+    )
+    assert said == (
+        " …\n\nNo he encontrado una respuesta clara a eso. "
+        "Lo más parecido que dice: «The file is now 1.1 GB.» [2]"
+    )

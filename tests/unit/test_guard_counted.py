@@ -86,7 +86,7 @@ def test_how_many_are_listed_under_the_things_own_heading() -> None:
 @pytest.mark.parametrize(
     "question",
     ["How long did it take?", "How many years did it last?", "¿Cuánto tiempo duró?", "How many?",
-     "¿Cuántos zarcillos hay?"],
+     "¿Cuántos zarcillos hay?", "¿Cuántas personas lo usan?"],
 )  # fmt: skip
 def test_what_is_not_checked(question: str) -> None:
     """Lengths have units; a word without translation cannot be looked for in the other language."""

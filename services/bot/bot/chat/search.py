@@ -10,13 +10,12 @@ Plain rank fusion stays selectable; across languages it believes words that matc
 
 In an index of both languages, embedding models rank every passage in the question's language above
 the right one in the other. So cosines are levelled: each language's passages are compared with the
-mean of their own language for this question, and ordinary words count a quarter, since only one
-language can have them. `python -m bench.site` shows what each of these gains.
+mean of their own language for this question, and ordinary words count less (bot.chat.question_words).
+`python -m bench.site` shows what each of these gains.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import msgspec
@@ -25,22 +24,19 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from bot.chat.attributes import missing_attributes
-from bot.chat.names import names_in
+from bot.chat.question_words import Lexicon, read_words
 from bot.chat.sources import full_text
 from bot.chat.versions import lacks_version, lacks_year
-from corpus.model import LANGUAGES, Language
+from corpus.model import Language
 from corpus.reader import Index, Passage
 from corpus.section_kinds import SectionKind
 from corpus.settings import RagSettings
-from corpus.text import content_words, words
+from corpus.text import words
 from corpus.vectors import Vector
-from corpus.word_forms import OTHER, has_translation
 
 CANDIDATES_PER_HIT = 3  # candidates taken from each side for every passage wanted
 RRF_K = 60  # Cormack, Clarke and Büttcher, SIGIR 2009
-FOREIGN_WORD_WEIGHT = 0.3  # an ordinary word shared by two languages is mostly an accident
-BILINGUAL_WORD_WEIGHT = 0.25  # for a word without known translation in an index of both languages
-TRANSLATED_WORD_WEIGHT = 0.4  # for one whose translation passages in the other language may have
+TRANSLATION_WEIGHT = 0.5  # in a ranking by keywords alone: a word may have many
 LEVELLING_PRIOR = 2  # a language of one or two passages has no mean to speak of
 GENERATED_PENALTY = 0.05  # a summary names every page; it must not outrank the page itself
 KIND_BONUS = 0.05  # cosines of e5 lie within 0.2: an entry of the kind goes before a mention of it
@@ -85,17 +81,6 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """The best passage is in another language than the question."""
 
 
-class Lexicon(Struct, frozen=True, kw_only=True):
-    """The question's content words with their idf and the rows that hold each."""
-
-    words: tuple[str, ...]
-    coverage: FloatArray
-    unknown_share: float
-    unknown_names: int
-    names: frozenset[str]
-    """Names in the question that some passage holds."""
-
-
 def search(
     index: Index,
     question: str,
@@ -113,9 +98,9 @@ def search(
     """
     if not len(index):
         return Evidence(hits=(), dense=vector is not None)
-    lexicon = _read_words(index, question, language)
+    lexicon = read_words(index, question, language)
     wanted = settings.top_k * CANDIDATES_PER_HIT
-    ranked_words = [index.position(chunk) for chunk, _ in index.bm25(lexicon.words, wanted)]
+    ranked_words = _by_words(index, lexicon, wanted)
     if vector is None:
         plain = cosines = None
         ranked_meaning: list[int] = []
@@ -148,73 +133,14 @@ def search(
     return _weigh(question, hits, cosines, lexicon, language)
 
 
-def _read_words(index: Index, question: str, language: Language | None) -> Lexicon:
-    found = content_words(question)
-    names = names_in(question)
-    native = index.in_language(language) if language else np.ones(len(index), np.bool_)
-    bilingual = bool(native.any()) and not native.all()
-    coverage = np.zeros(len(index))
-    mass = unknown_mass = 0.0
-    unknown = 0
-    known: set[str] = set()
-    asked: list[str] = []
-    for word in found:
-        weights, forms = (
-            _name(index, word)
-            if word in names
-            else _ordinary(index, word, language, native, bilingual)
-        )
-        holding = int(np.count_nonzero(weights))
-        idf = math.log(1 + (len(index) - holding + 0.5) / (holding + 0.5))
-        mass += idf
-        coverage += idf * weights
-        unknown_mass += 0 if holding else idf
-        asked += forms
-        if word in names:
-            unknown += not holding
-            known |= {word} if holding else set()
-    if mass:
-        coverage /= mass
-    return Lexicon(
-        words=tuple(dict.fromkeys([*found, *asked])),
-        coverage=coverage,
-        unknown_share=unknown_mass / mass if mass and native.any() else 0.0,
-        unknown_names=unknown,
-        names=frozenset(known),
-    )
-
-
-def _name(index: Index, word: str) -> tuple[FloatArray, list[str]]:
-    """A name is the same in every language and has no other forms."""
-    weights = np.zeros(len(index))
-    weights[index.holding(word)] = 1.0
-    return weights, []
-
-
-def _ordinary(
-    index: Index,
-    word: str,
-    language: Language | None,
-    native: npt.NDArray[np.bool_],
-    bilingual: bool,
-) -> tuple[FloatArray, list[str]]:
-    """What a word counts in each passage, 0–1, and the forms and translations of it that the index has."""
-    weights = np.zeros(len(index))
-    if language is None:
-        forms = [form for each in LANGUAGES for form in index.forms(word, each)]
-        weights[index.holding(word, *forms)] = 1.0
-        return weights, forms
-    own = index.forms(word, language, language)
-    translated = index.forms(word, OTHER[language], language)
-    both = has_translation(word, language)
-    ordinary = (TRANSLATED_WORD_WEIGHT if both else BILINGUAL_WORD_WEIGHT) if bilingual else 1.0
-    exact = index.holding(word)
-    weights[exact] = ordinary * np.where(native[exact], 1.0, FOREIGN_WORD_WEIGHT)
-    rows = index.holding(*own)
-    weights[rows[native[rows]]] = ordinary
-    rows = index.holding(*translated)
-    weights[rows[~native[rows]]] = ordinary
-    return weights, [*own, *translated]
+def _by_words(index: Index, lexicon: Lexicon, wanted: int) -> list[int]:
+    """Rows by BM25, the best first: of the question's words, and of their translations for a part of it."""
+    scores: dict[int, float] = {}
+    for asked, weight in ((lexicon.words, 1.0), (lexicon.translations, TRANSLATION_WEIGHT)):
+        for chunk, score in index.bm25(asked, wanted):
+            row = index.position(chunk)
+            scores[row] = max(scores.get(row, 0.0), weight * score)
+    return sorted(scores, key=lambda row: (-scores[row], row))[:wanted]
 
 
 def _of_kind(index: Index, kind: SectionKind | None) -> list[int]:

@@ -21,12 +21,15 @@ from bot.chat.sanitize import visible
 from bot.chat.sources import full_text, supporting
 from corpus.model import Language
 from corpus.reader import Passage
+from corpus.text import fold, words
 
 MARK = re.compile(r"\[(\d{1,4})\]")
 LEADING_MARKS = re.compile(r"^(?:\s*\[\d{1,4}\])+\s*")
 WORD = re.compile(r"\w")
 WORDS = re.compile(r"\S*\w\S*")
 LIST_NUMBER = re.compile(r"(?<!\S)\d{1,4}[.)]?(?!\S)")
+FACT = re.compile(r"\b\w*[A-ZÁÉÍÓÚÑ\d]\w*")
+SENTENCE = re.compile(r"[.!?]\s")
 MOST_BARE_WORDS = 3
 """«2019», «12 EUR a month»: an answer that short is no sentence that a visitor could check."""
 
@@ -67,6 +70,7 @@ class Speech:
         texts = [full_text(passage) for passage in passages]
         self._passages = passages
         self._labels = context.labels
+        self._asked = set(words(question))
         self._best = context.found[0] if context.found else 1
         self._language: Language = language
         self._opening = Opening(active=bool(passages))
@@ -101,8 +105,8 @@ class Speech:
     @property
     def bare(self) -> bool:
         """Only a number, a name or a word or two were shown: right or wrong, nobody can tell."""
-        words = WORDS.findall(MARK.sub("", self.said))
-        return bool(self._passages) and 0 < len(words) <= MOST_BARE_WORDS
+        shown = WORDS.findall(MARK.sub("", self.said))
+        return bool(self._passages) and 0 < len(shown) <= MOST_BARE_WORDS
 
     @property
     def declined(self) -> bool:
@@ -162,7 +166,15 @@ class Speech:
         else:
             best = self._best
         quoted = [(self._labels[best - 1], quote(self._passages[best - 1]))]
-        return self._add(completion(self.said, sentence, quoted, self._language))
+        unanswered = bool(sentence.strip()) and not self._says_something()
+        end = completion(self.said, sentence, quoted, self._language, unanswered=unanswered)
+        return self._add(end)
+
+    def _says_something(self) -> bool:
+        """Whether a number or a name that is not the question's was shown, or a whole sentence."""
+        text = MARK.sub("", self.said).strip()
+        told = {fold(match[0]) for match in FACT.finditer(text, 1)}
+        return bool(SENTENCE.search(text)) or not told <= self._asked
 
     def _through(self, text: str, stages: Sequence[Stage]) -> str:
         for stage in stages:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bot.chat.phrases import SOURCE_SAYS
+from bot.chat.phrases import CLOSEST, SOURCE_SAYS, UNSURE
 from corpus.model import Language
 
 MARKS: dict[Language, tuple[str, str]] = {"es": ("«", "»"), "en": ("“", "”")}
@@ -14,12 +14,18 @@ QUOTATION_MARKS = re.compile('[«»“”"]')
 
 
 def completion(
-    shown: str, sentence: str, quotes: Sequence[tuple[int, str]], language: Language
+    shown: str,
+    sentence: str,
+    quotes: Sequence[tuple[int, str]],
+    language: Language,
+    *,
+    unanswered: bool = False,
 ) -> str:
     """What to send after `shown`; empty when there is nothing to quote and no sentence to close.
 
     `sentence`: the part of `shown` that belongs to the sentence the guard stopped in; `quotes`: numbers
-    and sentences of passages, the best first. A quoted text keeps its language and loses its own
+    and sentences of passages, the best first; `unanswered`: what was shown says nothing yet, so that the
+    quotation is the closest there is to an answer. A quoted text keeps its language and loses its own
     citations and quotation marks, so that nothing in it can close the quotation early.
     """
     closing = "" if not sentence.strip() else "…" if shown.endswith((" ", "\n")) else " …"
@@ -27,6 +33,9 @@ def completion(
     if not quoted:
         return closing
     break_before = "\n\n" if shown.strip() else ""
+    if unanswered:
+        unsure = f"{UNSURE[language]} {CLOSEST[language].format(quote=quoted)}"
+        return f"{closing}{break_before}{unsure}"
     return f"{closing}{break_before}{SOURCE_SAYS[language].format(quotes=quoted)}"
 
 

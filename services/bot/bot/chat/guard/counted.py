@@ -25,6 +25,8 @@ from corpus.word_forms import has_translation, stem, stems_in
 ASKED = re.compile(r"\b(?:how many|cuant(?:[oa]s|a))\s{1,9}(\w+(?:\s{1,9}\w+)?)")
 
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+PEOPLE = frozenset("people persons persona personas gente".split())
+"""Users, readers, visitors and members are people: a sentence that counts them need not say so."""
 LEAST_LISTED = 3  # a comma in a sentence makes two of anything
 
 
@@ -60,7 +62,7 @@ def counted(question: str, passages: Sequence[Passage], language: Language) -> C
     """
     match = ASKED.search(fold(question))
     things = content_words(match[1]) if match else []
-    if not things or not UNITS.keys().isdisjoint(things):
+    if not things or not UNITS.keys().isdisjoint(things) or not PEOPLE.isdisjoint(things):
         return None
     if any(each.document.lang != language for each in passages) and not all(
         has_translation(thing, language) for thing in things[:1]
