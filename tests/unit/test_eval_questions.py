@@ -37,7 +37,9 @@ LEAST = {
     "half": 15,
     "forms": 30,
     "injection": 25,
+    "fresh": 100,
 }
+FOR_TUNING = {"fresh"}  # no half of it is kept for reporting
 ASPECTS = {
     "answerable": "attribute list count latest comparison length since same-time two-part".split(),
     "followups": "other-technology tell-me-more same-attribute language-change topic-change near-midway "
@@ -47,6 +49,7 @@ ASPECTS = {
     "half": ["two-part"],
     "forms": "typo no-accents capitals one-word long mixed greeting-question".split(),
     "injection": "direct history planted".split(),
+    "fresh": "answerable near".split(),
 }
 LABELS = {"answerable", "far", "near", "half", "smalltalk", "injection"}
 RULES = {"language", "system-text", "links", "markup"}
@@ -141,7 +144,8 @@ def test_both_languages_have_their_share() -> None:
 
 
 def test_dev_and_test_alternate_within_kind_and_language() -> None:
-    for kind in LEAST:
+    assert {entry["set"] for kind in FOR_TUNING for entry in of_kind(kind)} == {"dev"}
+    for kind in LEAST.keys() - FOR_TUNING:
         for language in ("en", "es"):
             sets = [e["set"] for e in of_kind(kind) if e["lang"] == language]
             assert sets == [("dev", "test")[n % 2] for n in range(len(sets))], (kind, language)
