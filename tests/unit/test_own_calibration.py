@@ -20,7 +20,7 @@ from bot.calibration.store import (
     write_stored,
 )
 from bot.chat.calibrations import KEYWORDS, SHIPPED, OwnCalibration, calibration_for
-from bot.chat.gate import Calibration
+from bot.chat.gate import MEASURED, Calibration
 from bot.chat.ports.index import IndexState
 from bot.chat.retrieve import Retriever
 from corpus.errors import IndexBusy
@@ -49,6 +49,7 @@ OWN = OwnCalibration(
     meaning=Calibration(intercept=1.5, top_cosine=2.5), keywords=Calibration(intercept=-0.5)
 )
 STORED = Stored(
+    measured=MEASURED,
     fitted_at="2026-11-30T00:00:00+00:00",
     source_hash=META.source_hash,
     chunker_version=1,
@@ -118,6 +119,7 @@ PROBED = replace(IDENTITY, probe=(1.0, 0.0), sha256="a" * 64)
         ({"embedding": PROBED}, {"embedding": replace(PROBED, probe=(1.0,))}, False, "embedder"),
         ({"embedding": None}, {}, True, None),
         ({}, {"features": ("top_cosine",)}, False, "other figures"),
+        ({}, {"measured": MEASURED - 1}, False, "other figures"),
     ],
 )
 def test_it_is_used_only_where_its_figures_mean_the_same(

@@ -11,7 +11,7 @@ from msgspec import Struct
 from bot.adapters.index_identity import SAME_MODEL_COSINE
 from bot.calibration.store import CALIBRATION_NAME, CalibrationDamaged, Stored, read_stored
 from bot.chat.calibrations import OwnCalibration
-from bot.chat.gate import FEATURES
+from bot.chat.gate import FEATURES, MEASURED
 from corpus.model import EmbeddingIdentity, IndexMeta
 
 logger = logging.getLogger("bot.index")
@@ -35,7 +35,7 @@ def judge(stored: Stored, meta: IndexMeta) -> Judged:
     With other vectors or other passages its figures mean nothing. With edited content they still
     mean the same, so it stays in use and the owner is told.
     """
-    if stored.features != FEATURES:
+    if (stored.features, stored.measured) != (FEATURES, MEASURED):
         return _unfit("the gate looks at other figures than when it was calibrated")
     # Without vectors only the keyword gate is asked, which no embedder has a part in.
     if meta.embedding is not None and not same_embedder(stored.embedding, meta.embedding):

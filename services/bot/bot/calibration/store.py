@@ -36,6 +36,8 @@ class Stored(Struct, frozen=True, kw_only=True):
     """How many of each label and origin it was fitted on."""
     features: tuple[str, ...] = FEATURES
     """What the gate looked at then; another gate can't use it."""
+    measured: int = 1
+    """How, as bot.chat.gate.MEASURED; files of before it was noted have none."""
 
 
 class CalibrationDamaged(Exception):

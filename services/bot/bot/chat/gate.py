@@ -28,6 +28,9 @@ FEATURES = (
     "foreign",
 )
 """What the gate looks at, in the order of `features`; see bot.chat.search.Evidence for each."""
+MEASURED = 2
+"""Raised when one of them is measured otherwise, so that no calibration of before is used: 2 compares words
+by stem and translation."""
 
 
 class Calibration(Struct, frozen=True, kw_only=True):

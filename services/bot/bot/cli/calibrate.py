@@ -97,6 +97,7 @@ def _fit(
     from bot.calibration.calibrate import calibrate as fit
     from bot.calibration.questions import QuestionsError, gather, read_labelled
     from bot.calibration.store import Stored, write_stored
+    from bot.chat.gate import MEASURED
     from corpus.embedding import EmbeddingClient
     from corpus.errors import CorpusError, EmbedderUnavailable
     from corpus.reader import open_index
@@ -116,6 +117,7 @@ def _fit(
             assert index.meta.embedding is not None, "_check_embedder has seen it"
             if store:
                 stored = Stored(
+                    measured=MEASURED,
                     fitted_at=fitted_at,
                     source_hash=index.meta.source_hash,
                     chunker_version=index.meta.chunker_version,
