@@ -83,6 +83,13 @@ def test_how_many_are_listed_under_the_things_own_heading() -> None:
     )
 
 
+def test_a_bare_number_may_count_a_list_of_the_things() -> None:
+    listed = passage("Idiomas: español, gallego, inglés, francés y portugués. Audio: Opus.", "es")
+    assert shown("¿Cuántos idiomas tiene?", "5 [1]", "es", listed) == "5 [1]"
+    assert shown("How many languages are there?", "5 [1]", "en", listed) == "5 [1]"
+    assert shown("¿Cuántos audios tiene?", "5 [1]", "es", listed) == ""
+
+
 @pytest.mark.parametrize(
     "question",
     ["How long did it take?", "How many years did it last?", "¿Cuánto tiempo duró?", "How many?",

@@ -188,3 +188,15 @@ def test_prose_of_the_sample_site_is_told_apart() -> None:
 def _spanish(name: str) -> bool:
     text = " ".join(page(name))
     return text.count(" de ") > text.count(" the ")
+
+
+def test_a_name_at_the_beginning_of_a_spanish_answer_waits_for_a_word() -> None:
+    """«PMTiles is a format that …» over a Spanish page, for a Spanish question (injection-es-10)."""
+    tongue = Tongue("es", native=True)
+    assert tongue.feed("PMTiles is a format that saves all") == ""
+    assert tongue.verdict == "other"
+    for said in ("PMTiles guarda todas", "PMTiles es un formato"):
+        assert Tongue("es", native=True).feed(said) == said
+    tongue = Tongue("es", native=True)
+    assert tongue.feed("PMTiles ") + tongue.close() == "PMTiles "
+    assert Tongue("en", native=True).feed("PMTiles ") == "PMTiles "

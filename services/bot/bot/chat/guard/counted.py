@@ -44,8 +44,12 @@ class Counted(Struct, frozen=True, kw_only=True):
 
         Checked is the one that answers: `first` in the answer, or before the things themselves.
         """
-        if not first and stem(behind, self.language) not in self.things:
-            return True
+        return (not first and stem(behind, self.language) not in self.things) or self.gives(
+            number, factor
+        )
+
+    def gives(self, number: str, factor: int) -> bool:
+        """Whether the passages give this number for the things."""
         folded = fold(number)
         if folded in NUMBER_WORDS:
             keys: tuple[str, ...] = (key(Decimal(NUMBER_WORDS[folded]) * factor),)

@@ -291,10 +291,7 @@ class Guard:
         number, self._number = self._number, None
         if number is None:
             return
-        miscounted = self._counted is not None and not self._counted.allows(
-            number, factor, behind, first=self._is_first()
-        )
-        if miscounted or not self._judge.number(number, unit, factor, counting=counting):
+        if not self._is_supported(number, unit, factor, counting=counting, behind=behind):
             self._stop("number", number)
             return
         keys = keys_of(number) if number[0].isdecimal() else ()
@@ -308,6 +305,16 @@ class Guard:
             self._linked.note(keys)
         self._show(self._ready, shown)
         self._ready = ""
+
+    def _is_supported(
+        self, number: str, unit: str | None, factor: int, *, counting: bool, behind: str
+    ) -> bool:
+        if self._counted is not None:
+            if not self._counted.allows(number, factor, behind, first=self._is_first()):
+                return False
+            if unit is None and self._counted.gives(number, factor):
+                return True  # «5 [1]» of five languages that are listed
+        return self._judge.number(number, unit, factor, counting=counting)
 
     def _marker(self, char: str) -> bool:
         """`[2]` and, at the beginning of a line, `1.` and `1)` are no facts."""

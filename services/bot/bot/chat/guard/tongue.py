@@ -6,6 +6,8 @@ one does where the wanted language has none. Names, titles, code and quotations 
 
 Models fall into the language of what they read. Where all of that is in the wanted one, the first whole
 word lets the answer go unless it belongs to the other: each word held costs a tenth of a second and more.
+But the rules of the prompt are English: a name with inner capitals at the beginning of a Spanish answer
+waits for one word more.
 """
 
 from __future__ import annotations
@@ -121,7 +123,8 @@ class Tongue:
             _count(tokens, complete, language) for language in (self._wanted, OTHER[self._wanted])
         )
         if self._native and complete > 0 and not other:
-            return "ok"
+            name = complete == 1 and not wanted and not tokens[0][1:].islower()
+            return None if name and self._wanted == "es" and not last else "ok"
         if wanted and wanted >= other:
             return "ok"
         if other >= ENOUGH_AGAINST and other > 2 * wanted:
